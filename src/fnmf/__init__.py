@@ -1,0 +1,34 @@
+"""Clustering and representation of non-negative data when many features are useless.
+
+Public names are imported on first use, so that ``import fnmf`` stays fast: neither
+numba nor matplotlib is loaded before something needs it.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "FNMF": "fnmf._fnmf",
+    "WeightCollapseWarning": "fnmf.exceptions",
+}
+_MODULES = ("baselines", "datasets", "exceptions", "graph", "inspection", "metrics")
+
+__all__ = ["FNMF", "WeightCollapseWarning", "__version__", *_MODULES]  # noqa: PLE0604
+
+if TYPE_CHECKING:
+    from fnmf._fnmf import FNMF
+    from fnmf.exceptions import WeightCollapseWarning
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(importlib.import_module(_HOME[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"fnmf.{name}")
+    raise AttributeError(f"module 'fnmf' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,8 @@
+"""Warnings the library raises on its own account."""
+
+
+class WeightCollapseWarning(UserWarning):
+    """Nearly all feature weight sits on a few features that explain nothing.
+
+    The remedy is in the message: ``weighting="relevance"``.
+    """
