@@ -1,0 +1,196 @@
+"""The door: everything a user hands over is checked here once, and never again inside.
+
+Every message names the parameter, says what was seen and what to do.
+"""
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
+
+from fnmf.engine.mapped import MappedCSR
+
+# Rows looked at together when an array larger than memory is checked.
+_ROWS_AT_ONCE = 4096
+
+Data = np.ndarray | sp.csr_array | MappedCSR
+
+
+def check_choice(name: str, value: Any, options: Sequence[str]) -> str:
+    """An option given by name."""
+    if not isinstance(value, str) or value not in options:
+        known = ", ".join(f'"{option}"' for option in options)
+        raise ValueError(f"{name}={value!r} is not known; use one of {known}.")
+    return value
+
+
+def check_integer(name: str, value: Any, *, low: int) -> int:
+    """A whole number of at least ``low``; booleans are not numbers."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+        raise TypeError(
+            f"{name} must be an integer, got {value!r} of type {type(value).__name__}."
+        )
+    if value < low:
+        raise ValueError(f"{name}={value} is too small; use an integer of at least {low}.")
+    return int(value)
+
+
+def check_real(name: str, value: Any, *, low: float = 0.0, strict: bool = False) -> float:
+    """A finite number of at least ``low`` (or above it, if ``strict``)."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}.")
+    number = float(value)
+    bound = f"above {low:g}" if strict else f"of at least {low:g}"
+    if not math.isfinite(number) or number < low or (strict and number == low):
+        raise ValueError(f"{name}={number} is out of range; use a finite number {bound}.")
+    return number
+
+
+def check_data(
+    estimator: Any, X: Any, *, reset: bool, non_negative: bool = True, min_samples: int = 1
+) -> Data:
+    """The data matrix: float32 or float64, finite, non-negative, dense or canonical CSR.
+
+    Arrays in memory come back with one of the two float types. Memory-mapped arrays come
+    back as they are, checked block by block: converting them would read them into memory.
+    """
+    if isinstance(X, MappedCSR):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        _check_samples(X.shape[0], min_samples, estimator)
+        X.check()
+        _check_values(estimator, X.data[:, None], non_negative)
+        return X
+    if isinstance(X, np.memmap):
+        return _check_mapped(estimator, X, reset, non_negative, min_samples)
+    if sp.issparse(X):
+        _check_sparse_structure(X, "X")
+    try:
+        checked = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_min_samples=1,
+            accept_large_sparse=True,
+        )
+    except ValueError as error:
+        if "could not convert string" in str(error):
+            raise ValueError(
+                f"X contains text ({error}); {type(estimator).__name__} needs numbers: drop or "
+                "encode the columns that hold text."
+            ) from error
+        raise
+    _check_samples(checked.shape[0], min_samples, estimator)
+    if sp.issparse(checked):
+        checked = _canonical(sp.csr_array(checked), shared=True)
+    if non_negative:
+        values = checked.data if sp.issparse(checked) else checked
+        _check_non_negative(estimator, values)
+    return checked
+
+
+def check_graph(graph: Any, n_samples: int, dtype: np.dtype) -> sp.csr_array:
+    """A neighbour graph of the user's: square, non-negative, symmetric, diagonal dropped."""
+    if not sp.issparse(graph):
+        raise TypeError(
+            'graph must be "adaptive", "approximate", None or a SciPy sparse matrix, got '
+            f"{type(graph).__name__}; wrap a dense array in scipy.sparse.csr_array."
+        )
+    _check_sparse_structure(graph, "graph")
+    if graph.shape != (n_samples, n_samples):
+        raise ValueError(
+            f"graph has shape {graph.shape}, but X has {n_samples} samples; "
+            f"pass a graph of shape ({n_samples}, {n_samples})."
+        )
+    S = _canonical(sp.csr_array(graph), shared=True).astype(dtype)
+    if not np.isfinite(S.data).all():
+        raise ValueError("graph contains NaN or infinity; its weights must be finite.")
+    if S.nnz and S.data.min() < 0:
+        raise ValueError(
+            f"graph has a negative weight ({S.data.min():g}); similarities must be non-negative."
+        )
+    gap = abs(S - S.T)
+    slack = 100 * np.finfo(dtype).eps * (S.data.max() if S.nnz else 0)
+    if gap.nnz and gap.data.max() > slack:
+        raise ValueError(
+            f"graph is not symmetric (largest difference {gap.data.max():g}); pass (S + S.T) / 2."
+        )
+    S.setdiag(0)
+    S.eliminate_zeros()
+    S.sort_indices()
+    return S
+
+
+def _check_samples(n_samples: int, minimum: int, estimator: Any) -> None:
+    if n_samples < minimum:
+        raise ValueError(
+            f"{type(estimator).__name__} needs at least {minimum} samples, "
+            f"but X has n_samples={n_samples}."
+        )
+
+
+def _check_mapped(
+    estimator: Any, X: np.memmap, reset: bool, non_negative: bool, min_samples: int
+) -> np.ndarray:
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise ValueError(
+            f"X is memory-mapped with {X.ndim} dimensions and type {X.dtype}; "
+            "a two-dimensional array of numbers is needed."
+        )
+    if 0 in X.shape:
+        raise ValueError(f"X has shape {X.shape}: at least one sample and one feature is needed.")
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    _check_samples(X.shape[0], min_samples, estimator)
+    _check_values(estimator, X, non_negative)
+    return X
+
+
+def _check_values(estimator: Any, values: np.ndarray, non_negative: bool) -> None:
+    for start in range(0, len(values), _ROWS_AT_ONCE):
+        block = np.asarray(values[start : start + _ROWS_AT_ONCE])
+        if block.dtype.kind == "f" and not np.isfinite(block).all():
+            row = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
+            raise ValueError(
+                f"X contains NaN or infinity (first in row {row}); "
+                "fill or drop missing values first."
+            )
+        if non_negative:
+            _check_non_negative(estimator, block)
+
+
+def _check_non_negative(estimator: Any, values: np.ndarray) -> None:
+    if values.size and values.min() < 0:
+        name = type(estimator).__name__
+        raise ValueError(
+            f"Negative values in data passed to {name}: the smallest value of X is "
+            f"{values.min():g}. {name} factorises non-negative data; shift each feature by its "
+            "minimum, or scale it to [0, 1] with sklearn.preprocessing.MinMaxScaler."
+        )
+
+
+def _check_sparse_structure(matrix: Any, name: str) -> None:
+    """SciPy and scikit-learn accept indices out of range; a compiled kernel must never see them."""
+    if matrix.format not in ("csr", "csc", "bsr"):
+        return
+    try:
+        matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} is a malformed {matrix.format.upper()} matrix ({error}); "
+            "rebuild it from its triplets with scipy.sparse.coo_array."
+        ) from error
+
+
+def _canonical(matrix: sp.csr_array, *, shared: bool) -> sp.csr_array:
+    """Sorted indices without duplicates; the user's own arrays are never sorted in place."""
+    if matrix.has_canonical_format:
+        return matrix
+    if shared:
+        matrix = matrix.copy()
+    matrix.sum_duplicates()
+    return matrix
