@@ -1,1 +1,14 @@
-"""Placeholder."""
+"""The ``fnmf`` command: one file a verb."""
+
+import sys
+
+
+def main() -> None:
+    """Entry point of the ``fnmf`` command."""
+    try:
+        from fnmf.cli._app import app
+    except ModuleNotFoundError as error:
+        if error.name not in ("typer", "rich"):
+            raise
+        sys.exit(f'fnmf: the command needs {error.name}; install it with: pip install "fnmf[cli]"')
+    app()

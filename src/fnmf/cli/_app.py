@@ -1,0 +1,31 @@
+"""The command's verbs. Verb modules import nothing heavy at the top, so that ``--help`` is quick."""
+
+from typing import Annotated
+
+import typer
+
+from fnmf import __version__
+
+app = typer.Typer(
+    name="fnmf",
+    no_args_is_help=True,
+    help="Cluster non-negative data when many features are useless, and learn which ones matter.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"fnmf {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    pass
