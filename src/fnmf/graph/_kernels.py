@@ -1,0 +1,133 @@
+"""Compiled inner loops of the neighbour search. Imported only when a search runs."""
+
+import numpy as np
+from numba import njit
+
+# Scores looked at together before any of them is looked at on its own.
+_CHUNK = 64
+
+
+@njit(nogil=True, cache=True)
+def keep_smallest(
+    products: np.ndarray,
+    offsets: np.ndarray,
+    first: int,
+    own: np.ndarray,
+    scores: np.ndarray,
+    indices: np.ndarray,
+) -> None:
+    """Merge ``products[i, j] + offsets[j]`` of reference ``first + j`` into rising lists.
+
+    Row i never lists reference ``own[i]``. Equal scores stay in the order of the references.
+    """
+    n_queries, n_references = products.shape
+    depth = scores.shape[1]
+    for i in range(n_queries):
+        worst = scores[i, depth - 1]
+        for start in range(0, n_references, _CHUNK):
+            stop = min(start + _CHUNK, n_references)
+            hit = 0
+            for j in range(start, stop):  # no branch: the compiler makes vector code of it
+                hit |= products[i, j] + offsets[j] < worst
+            if hit == 0:
+                continue
+            for j in range(start, stop):
+                score = products[i, j] + offsets[j]
+                if score < worst and first + j != own[i]:
+                    place = depth - 1
+                    while place > 0 and scores[i, place - 1] > score:
+                        scores[i, place] = scores[i, place - 1]
+                        indices[i, place] = indices[i, place - 1]
+                        place -= 1
+                    scores[i, place] = score
+                    indices[i, place] = first + j
+                    worst = scores[i, depth - 1]
+
+
+@njit(nogil=True, cache=True)
+def sparse_products(
+    indptr: np.ndarray,
+    columns: np.ndarray,
+    values: np.ndarray,
+    column_starts: np.ndarray,
+    references: np.ndarray,
+    reference_values: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """-2 Q Rᵀ of CSR rows Q with references R stored by column: only shared columns cost."""
+    out[:] = 0
+    for i in range(out.shape[0]):
+        for p in range(indptr[i], indptr[i + 1]):
+            factor = -2.0 * values[p]
+            for r in range(column_starts[columns[p]], column_starts[columns[p] + 1]):
+                out[i, references[r]] += factor * reference_values[r]
+
+
+@njit(nogil=True, cache=True)
+def dense_distances(
+    queries: np.ndarray, references: np.ndarray, scale: float, out: np.ndarray
+) -> None:
+    """Squared distances of query i to its own ``references[i * m : (i + 1) * m]``.
+
+    The sum runs in four parts by column modulo 4, as in the sparse twin: same bits.
+    """
+    n_queries, m = out.shape
+    d = queries.shape[1]
+    whole = d - d % 4
+    for i in range(n_queries):
+        for j in range(m):
+            row = i * m + j
+            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+            for k in range(0, whole, 4):
+                g0 = (queries[i, k] - references[row, k]) * scale
+                g1 = (queries[i, k + 1] - references[row, k + 1]) * scale
+                g2 = (queries[i, k + 2] - references[row, k + 2]) * scale
+                g3 = (queries[i, k + 3] - references[row, k + 3]) * scale
+                s0 += g0 * g0
+                s1 += g1 * g1
+                s2 += g2 * g2
+                s3 += g3 * g3
+            for k in range(whole, d):
+                gap = (queries[i, k] - references[row, k]) * scale
+                if k % 4 == 0:
+                    s0 += gap * gap
+                elif k % 4 == 1:
+                    s1 += gap * gap
+                else:
+                    s2 += gap * gap
+            out[i, j] = (s0 + s1) + (s2 + s3)
+
+
+@njit(nogil=True, cache=True)
+def sparse_distances(
+    q_indptr: np.ndarray,
+    q_columns: np.ndarray,
+    q_values: np.ndarray,
+    r_indptr: np.ndarray,
+    r_columns: np.ndarray,
+    r_values: np.ndarray,
+    scale: float,
+    out: np.ndarray,
+) -> None:
+    """As ``dense_distances`` for CSR rows with rising columns."""
+    n_queries, m = out.shape
+    parts = np.empty(4)
+    for i in range(n_queries):
+        for j in range(m):
+            parts[:] = 0.0
+            p, p_end = q_indptr[i], q_indptr[i + 1]
+            r, r_end = r_indptr[i * m + j], r_indptr[i * m + j + 1]
+            while p < p_end or r < r_end:
+                if r == r_end or (p < p_end and q_columns[p] < r_columns[r]):
+                    column, gap = q_columns[p], q_values[p]
+                    p += 1
+                elif p == p_end or r_columns[r] < q_columns[p]:
+                    column, gap = r_columns[r], -r_values[r]
+                    r += 1
+                else:
+                    column, gap = q_columns[p], q_values[p] - r_values[r]
+                    p += 1
+                    r += 1
+                gap *= scale
+                parts[column % 4] += gap * gap
+            out[i, j] = (parts[0] + parts[1]) + (parts[2] + parts[3])

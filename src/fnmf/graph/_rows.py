@@ -1,0 +1,88 @@
+"""Rows of a matrix, asked for a few at a time, whatever holds them."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf._validation import _canonical, _check_sparse_structure
+from fnmf.engine.mapped import MappedCSR
+
+
+class DenseRows:
+    """Rows of an array in memory or on disk, handed out as float64 copies."""
+
+    def __init__(self, X: np.ndarray) -> None:
+        self._X = np.asarray(X)  # a memory map becomes a plain view of the same file
+        self.shape = self._X.shape
+        self.dtype = result_dtype(X.dtype)
+        self.sparse = False
+
+    def block(self, start: int, stop: int) -> np.ndarray:
+        return np.array(self._X[start:stop], dtype=np.float64, order="C")
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        # numpy.take would first copy the whole of an array that is not C-contiguous
+        contiguous = self._X.flags.c_contiguous
+        chosen = np.take(self._X, rows, axis=0) if contiguous else self._X[rows]
+        return np.ascontiguousarray(chosen, dtype=np.float64)
+
+
+class SparseRows:
+    """Rows of a CSR matrix in memory or on disk, handed out as float64 CSR blocks."""
+
+    def __init__(self, X: sp.csr_array | MappedCSR) -> None:
+        self._data, self._indices, self._indptr = X.data, X.indices, X.indptr
+        self.shape = X.shape
+        self.dtype = result_dtype(X.dtype)
+        self.sparse = True
+
+    def block(self, start: int, stop: int) -> sp.csr_array:
+        return self.take(np.arange(start, min(stop, self.shape[0])))
+
+    def take(self, rows: np.ndarray) -> sp.csr_array:
+        begins = np.asarray(self._indptr[rows], dtype=np.int64)
+        lengths = np.asarray(self._indptr[rows + 1], dtype=np.int64) - begins
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.arange(indptr[-1]) + np.repeat(begins - indptr[:-1], lengths)
+        parts = (
+            self._data[places].astype(np.float64),
+            self._indices[places].astype(np.int64),
+            indptr,
+        )
+        return sp.csr_array(parts, shape=(len(rows), self.shape[1]))
+
+
+Rows = DenseRows | SparseRows
+
+
+def result_dtype(dtype: np.dtype) -> np.dtype:
+    """float32 stays float32; everything else is computed and returned as float64."""
+    return np.dtype(np.float32 if dtype == np.float32 else np.float64)
+
+
+def as_rows(X: Any, name: str = "X") -> Rows:
+    """Check the form of a matrix and wrap it; its values are checked by the search."""
+    if isinstance(X, (DenseRows, SparseRows)):
+        return X
+    if isinstance(X, MappedCSR):
+        X.check()
+        return SparseRows(X)
+    if sp.issparse(X):
+        _check_sparse_structure(X, name)
+        return SparseRows(_canonical(sp.csr_array(X), shared=True))
+    array = X if isinstance(X, np.ndarray) else np.asarray(X)
+    if array.ndim != 2 or array.dtype.kind not in "fiub":
+        raise ValueError(
+            f"{name} has {array.ndim} dimension(s) and type {array.dtype}; "
+            "a two-dimensional array of numbers is needed."
+        )
+    if 0 in array.shape:
+        raise ValueError(
+            f"{name} has shape {array.shape}: at least one sample and one feature is needed."
+        )
+    return DenseRows(array)
+
+
+def as_dense(block: np.ndarray | sp.csr_array) -> np.ndarray:
+    return block.toarray() if sp.issparse(block) else block

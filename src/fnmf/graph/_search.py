@@ -1,0 +1,180 @@
+"""Nearest neighbours by name of the algorithm, and how good an approximate answer is."""
+
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from fnmf._validation import check_choice, check_integer
+from fnmf.graph._exact import Frame, exact_neighbors, make_frame
+from fnmf.graph._rows import Rows, as_rows
+
+ALGORITHMS = ("exact", "faiss", "auto")
+
+# Up to here the exact search is about as fast as any approximate one.
+_EXACT_UP_TO = 30_000
+
+
+def choose_algorithm(algorithm: str, n_samples: int) -> tuple[str, str]:
+    """Resolve ``"auto"``; also a sentence for the log that says what was chosen and why.
+
+    Examples
+    --------
+    >>> from fnmf.graph import choose_algorithm
+    >>> choose_algorithm("auto", 500)
+    ('exact', 'exact neighbour search of 500 samples')
+    """
+    check_choice("algorithm", algorithm, ALGORITHMS)
+    if algorithm == "auto" and n_samples > _EXACT_UP_TO:
+        if find_spec("faiss") is None:
+            return "exact", (
+                f"exact neighbour search of {n_samples} samples; "
+                'pip install "fnmf[ann]" makes a faster approximate search available'
+            )
+        algorithm = "faiss"
+    elif algorithm == "auto":
+        algorithm = "exact"
+    kind = "exact" if algorithm == "exact" else "approximate (faiss)"
+    return algorithm, f"{kind} neighbour search of {n_samples} samples"
+
+
+def nearest_neighbors(
+    X: Any,
+    n_neighbors: int,
+    *,
+    queries: Any = None,
+    algorithm: str = "exact",
+    n_jobs: int | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Nearest samples by squared Euclidean distance.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or MappedCSR of shape (n_samples, n_features)
+        The samples searched. Arrays may be memory-mapped: they are read in blocks.
+    n_neighbors : int
+        Neighbours wanted for each row.
+    queries : array or sparse matrix of shape (n_queries, n_features), optional
+        Rows whose neighbours are wanted. By default the rows of X, each without itself.
+    algorithm : {"exact", "faiss", "auto"}, default="exact"
+        ``"faiss"`` is approximate and needs the extra ``ann``; ``"auto"`` takes it for many
+        samples when it is installed. Its distances are exact, its neighbours nearly all.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    indices : ndarray of shape (n_queries, n_neighbors)
+        Row numbers in X, by distance and, for equal distances, by row number.
+    distances : ndarray of shape (n_queries, n_neighbors)
+        Squared distances; float32 for float32 input, else float64.
+
+    Notes
+    -----
+    Distances are summed in double precision from differences, so duplicates have distance
+    exactly 0. Working memory is a few megabytes a thread, whatever the number of samples.
+
+    Examples
+    --------
+    >>> from fnmf.graph import nearest_neighbors
+    >>> indices, distances = nearest_neighbors([[0.0], [1.0], [3.0]], 1)
+    >>> indices.ravel().tolist(), distances.ravel().tolist()
+    ([1, 0, 1], [1.0, 1.0, 4.0])
+    """
+    references = as_rows(X)
+    indices, distances, frame = find_neighbors(
+        references, n_neighbors, queries=queries, algorithm=algorithm, n_jobs=n_jobs
+    )
+    with np.errstate(over="ignore"):
+        return indices, (distances / frame.scale / frame.scale).astype(references.dtype)
+
+
+def find_neighbors(
+    references: Rows,
+    n_neighbors: int,
+    *,
+    queries: Any = None,
+    algorithm: str = "exact",
+    n_jobs: int | None = None,
+) -> tuple[np.ndarray, np.ndarray, Frame]:
+    """Indices, float64 distances in the scale of the frame, and the frame."""
+    n_samples, n_features = references.shape
+    k = check_integer("n_neighbors", n_neighbors, low=1)
+    algorithm, _ = choose_algorithm(algorithm, n_samples)
+    asked = references if queries is None else as_rows(queries, "queries")
+    if asked.shape[1] != n_features:
+        raise ValueError(
+            f"queries has {asked.shape[1]} features, but X has {n_features}; "
+            "pass rows with the same features."
+        )
+    need = k + (queries is None)
+    if need > n_samples:
+        raise ValueError(
+            f"n_neighbors={k} needs at least {need} samples, got n_samples={n_samples}; "
+            "lower n_neighbors."
+        )
+    rows = np.arange(asked.shape[0])
+    own = rows if queries is None else np.full(len(rows), -1)
+    frame = make_frame(references, asked)
+    if algorithm == "exact":
+        found = exact_neighbors(references, asked, rows, own, k, frame, n_jobs)
+    else:
+        from fnmf.graph._approximate import approximate_neighbors
+
+        found = approximate_neighbors(references, asked, rows, own, k, frame, n_jobs)
+    return *found, frame
+
+
+def estimate_recall(
+    X: Any,
+    indices: np.ndarray,
+    *,
+    n_probes: int = 200,
+    random_state: int | None = 0,
+    n_jobs: int | None = None,
+) -> float:
+    """Share of true nearest neighbours that a search found, measured on a sample of rows.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or MappedCSR of shape (n_samples, n_features)
+        The samples searched.
+    indices : ndarray of shape (n_samples, n_neighbors)
+        What a search among the samples returned, row by row.
+    n_probes : int, default=200
+        Rows whose neighbours are searched again, exactly.
+    random_state : int or None, default=0
+        Seed of the choice of rows.
+    n_jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    recall : float
+        Between 0 and 1. A neighbour as near as the last true one counts as found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from fnmf.graph import estimate_recall, nearest_neighbors
+    >>> X = np.random.default_rng(0).random((50, 3))
+    >>> estimate_recall(X, nearest_neighbors(X, 4)[0])
+    1.0
+    """
+    references = as_rows(X)
+    indices = np.asarray(indices)
+    n_samples = references.shape[0]
+    if indices.ndim != 2 or len(indices) != n_samples or indices.dtype.kind not in "iu":
+        raise ValueError(
+            f"indices has shape {indices.shape} and type {indices.dtype}; "
+            f"one row of integers for each of the {n_samples} samples is needed."
+        )
+    probes = min(check_integer("n_probes", n_probes, low=1), n_samples)
+    rows = np.sort(np.random.default_rng(random_state).choice(n_samples, probes, replace=False))
+    frame = make_frame(references, references)
+    k = indices.shape[1]
+    _, distances = exact_neighbors(references, references, rows, rows, k, frame, n_jobs)
+    from fnmf.graph._exact import true_distances
+
+    given = true_distances(references, references, rows, indices[rows], frame.scale)
+    return float(np.mean(given <= distances[:, -1:]))
