@@ -12,14 +12,19 @@ __version__ = "0.1.0"
 _HOME = {
     "FNMF": "fnmf._fnmf",
     "WeightCollapseWarning": "fnmf.exceptions",
+    "load": "fnmf.persistence",
+    "report": "fnmf.reporting",
+    "save": "fnmf.persistence",
 }
 _MODULES = ("baselines", "datasets", "exceptions", "graph", "inspection", "metrics")
 
-__all__ = ["FNMF", "WeightCollapseWarning", "__version__", *_MODULES]  # noqa: PLE0604
+__all__ = ["FNMF", "WeightCollapseWarning", "__version__", "load", "report", "save", *_MODULES]
 
 if TYPE_CHECKING:
     from fnmf._fnmf import FNMF
     from fnmf.exceptions import WeightCollapseWarning
+    from fnmf.persistence import load, save
+    from fnmf.reporting import report
 
 
 def __getattr__(name: str) -> Any:

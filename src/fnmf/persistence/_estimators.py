@@ -1,0 +1,129 @@
+"""Estimators as a class name, parameters and fitted attributes; only classes of an allow-list."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fnmf.persistence._container import ModelFileError
+from fnmf.persistence._shapes import check_kmeans, check_shapes
+
+if TYPE_CHECKING:
+    from fnmf.persistence._values import Decoder, Encoder
+
+# Kept by scikit-learn on instances for its own use; they hold no result of a fit.
+_TRANSIENT = (
+    "_skl_callbacks",
+    "_skl_callbacks_to_teardown",
+    "_callback_fit_ctx",
+    "_parent_callback_ctx",
+)
+KMEANS = "sklearn.KMeans"
+_KMEANS_ATTRIBUTES = (
+    "cluster_centers_",
+    "labels_",
+    "inertia_",
+    "n_iter_",
+    "n_features_in_",
+    "_n_features_out",
+    "_tol",
+)
+_MOST_JOBS = 1024
+
+
+def known_classes() -> dict[str, Any]:
+    """Name in the file and class, for every estimator that may be stored and loaded."""
+    from sklearn.base import BaseEstimator
+
+    baselines = importlib.import_module("fnmf.baselines")
+    classes: dict[str, Any] = {
+        f"baselines.{name}": value
+        for name in getattr(baselines, "__all__", ())
+        if isinstance(value := getattr(baselines, name), type) and issubclass(value, BaseEstimator)
+    }
+    classes["FNMF"] = importlib.import_module("fnmf._fnmf").FNMF
+    return classes
+
+
+def estimator_to_json(value: Any, encode: "Encoder") -> dict[str, Any] | None:
+    """Description of a known estimator, or None for anything else."""
+    from sklearn.cluster import KMeans
+
+    if type(value) is KMeans:
+        attributes = {n: getattr(value, n) for n in _KMEANS_ATTRIBUTES if hasattr(value, n)}
+        return _description(KMEANS, value, attributes, encode)
+    for name, known in known_classes().items():
+        if type(value) is known:
+            parameters = value.get_params(deep=False)
+            attributes = {
+                key: item
+                for key, item in vars(value).items()
+                if key not in parameters and key not in _TRANSIENT
+            }
+            return _description(name, value, attributes, encode)
+    return None
+
+
+def _description(
+    name: str, value: Any, attributes: dict[str, Any], encode: "Encoder"
+) -> dict[str, Any]:
+    short = type(value).__name__
+    parameters = value.get_params(deep=False)
+    return {
+        "class": name,
+        "params": {k: encode(v, f"{short}({k}=...)") for k, v in parameters.items()},
+        "attributes": {k: encode(v, f"{short}.{k}") for k, v in attributes.items()},
+    }
+
+
+def estimator_from_json(node: dict[str, Any], decode: "Decoder") -> Any:
+    """The estimator that ``node`` describes, checked before anyone can call it."""
+    name, params, attributes = node.get("class"), node.get("params"), node.get("attributes")
+    if not isinstance(params, dict) or not isinstance(attributes, dict):
+        raise ModelFileError("an estimator is described without parameters or attributes")
+    if name == KMEANS:
+        return _kmeans(params, attributes, decode)
+    classes = known_classes()
+    if name not in classes:
+        raise ModelFileError(
+            f"it holds an estimator {str(name)[:80]!r}, which this version of fnmf does not know"
+        )
+    known = classes[str(name)]
+    model = known(**_parameters(known, params, decode))
+    for key, item in attributes.items():
+        # A file must not replace methods of the class.
+        if not key.isidentifier() or key.startswith("__") or hasattr(known, key):
+            raise ModelFileError(f"it sets an attribute {key[:80]!r}, which no fit makes")
+        setattr(model, key, decode(item))
+    check_shapes(model)
+    return model
+
+
+def _parameters(known: Any, params: dict[str, Any], decode: "Decoder") -> dict[str, Any]:
+    # Parameters that an older file does not name keep their default.
+    names = known._get_param_names()
+    unknown = sorted(set(params) - set(names))
+    if unknown:
+        raise ModelFileError(
+            f"{known.__name__} has no parameter {unknown[0][:80]!r} in this version of fnmf"
+        )
+    values = {key: decode(item) for key, item in params.items()}
+    jobs = values.get("n_jobs")
+    if jobs is not None and (not isinstance(jobs, int) or abs(jobs) > _MOST_JOBS):
+        raise ModelFileError(f"it asks for n_jobs={str(jobs)[:40]}")
+    return values
+
+
+def _kmeans(params: dict[str, Any], attributes: dict[str, Any], decode: "Decoder") -> Any:
+    from sklearn.cluster import KMeans
+    from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+
+    model = KMeans(**_parameters(KMeans, params, decode))
+    values = {key: decode(attributes[key]) for key in _KMEANS_ATTRIBUTES if key in attributes}
+    if values:
+        check_kmeans(values)
+        for key, value in values.items():
+            setattr(model, key, value)
+        model._n_threads = _openmp_effective_n_threads()
+        model.cluster_centers_ = np.ascontiguousarray(model.cluster_centers_)
+    return model

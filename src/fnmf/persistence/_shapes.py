@@ -1,0 +1,74 @@
+"""Do the arrays of a loaded model fit each other? Compiled kernels index them without asking."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf.persistence._container import ModelFileError
+
+_ARRAYS = (np.ndarray, sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)
+# Letters stand for sizes that must be the same everywhere: n samples, d features,
+# c components, m weightings. "?" is any size; several shapes are alternatives.
+_SHAPES: dict[str, tuple[str, ...]] = {
+    "components_": ("cd",),
+    "embedding_": ("nc",),
+    "feature_weights_": ("md",),
+    "assignments_": ("nm",),
+    "feature_importances_": ("d",),
+    "feature_names_in_": ("d",),
+    "effective_features_": ("m",),
+    "graph_": ("nn",),
+    "labels_": ("n",),
+}
+
+
+def check_shapes(model: Any) -> None:
+    """Raise unless every known attribute of ``model`` has the shape the others imply."""
+    sizes: dict[str, int] = {}
+    if hasattr(model, "n_features_in_"):
+        sizes["d"] = _whole(model.n_features_in_, "n_features_in_")
+    for name, shapes in _SHAPES.items():
+        value: Any = vars(model).get(name)
+        if value is None:
+            continue
+        if not isinstance(value, _ARRAYS):
+            raise ModelFileError(f"{name} is not an array")
+        if not any(_fits(value.shape, shape, sizes) for shape in shapes):
+            raise ModelFileError(f"{name} has shape {value.shape}, which does not fit the rest")
+        if name != "feature_names_in_" and value.dtype.kind not in "fiub":
+            raise ModelFileError(f"{name} does not hold numbers")
+
+
+def check_kmeans(values: dict[str, Any]) -> None:
+    """Raise unless the centres are usable by scikit-learn's compiled code."""
+    centers = values.get("cluster_centers_")
+    if (
+        not isinstance(centers, np.ndarray)
+        or centers.ndim != 2
+        or centers.dtype not in (np.float32, np.float64)
+        or 0 in centers.shape
+        or not np.isfinite(centers).all()
+        or _whole(values.get("n_features_in_"), "n_features_in_") != centers.shape[1]
+    ):
+        raise ModelFileError("its k-means centres make no sense")
+    labels = values.get("labels_")
+    if labels is not None and (not isinstance(labels, np.ndarray) or labels.dtype.kind != "i"):
+        raise ModelFileError("its k-means labels make no sense")
+
+
+def _whole(value: Any, name: str) -> int:
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 0:
+        raise ModelFileError(f"{name} is not a number of features")
+    return int(value)
+
+
+def _fits(shape: tuple[int, ...], letters: str, sizes: dict[str, int]) -> bool:
+    if len(shape) != len(letters):
+        return False
+    seen = dict(sizes)
+    for size, letter in zip(shape, letters, strict=True):
+        if letter != "?" and seen.setdefault(letter, size) != size:
+            return False
+    sizes.update(seen)
+    return True
