@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from fnmf import __version__
+from fnmf.cli import data
 
 app = typer.Typer(
     name="fnmf",
@@ -25,7 +26,12 @@ def _print_version(wanted: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version."),
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     pass
+
+
+app.add_typer(data.app, name="data")
