@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
-from fnmf.graph._rows import Rows, SparseRows, as_dense
+from fnmf.graph._rows import Rows, SparseRows, as_dense, is_sparse
 
 _QUERIES = 512
 _REFERENCES = 1024
@@ -37,7 +37,7 @@ class Frame:
     scale: float
 
     def apply(self, block: Any) -> Any:
-        if sp.issparse(block):
+        if is_sparse(block):
             block.data *= self.scale
             return block
         block -= self.centre
@@ -116,7 +116,7 @@ def true_distances(
 def _measure(here: Any, near: Any, scale: float, out: np.ndarray) -> None:
     from fnmf.graph import _kernels
 
-    if sp.issparse(near):
+    if is_sparse(near):
         _kernels.sparse_distances(*_parts(here), *_parts(near), scale, out)
     else:
         _kernels.dense_distances(here, near, scale, out)
@@ -185,7 +185,7 @@ def _stages(task: _Task) -> list[tuple[np.ndarray, float, int]]:
             for a, b in spans(task.references.shape[0], size)
         ]
     )
-    plan = [(np.float64, 4 * task.k + 64)]
+    plan: list[tuple[Any, int]] = [(np.float64, 4 * task.k + 64)]
     if not task.references.sparse:
         plan.insert(0, (np.float32, 2 * task.k + 8))
     stages = []
@@ -197,7 +197,7 @@ def _stages(task: _Task) -> list[tuple[np.ndarray, float, int]]:
 
 
 def _squared_norms(block: Any) -> np.ndarray:
-    if sp.issparse(block):
+    if is_sparse(block):
         return np.asarray(block.multiply(block).sum(axis=1)).ravel()
     return np.einsum("ij,ij->i", block, block)
 
@@ -219,7 +219,7 @@ def _search_block(
     for a, b in spans(references.shape[0], size):
         products = buffer[:, : b - a] if b - a == size else np.empty_like(buffer[:, : b - a])
         there = task.frame.apply(references.block(a, b))
-        if sp.issparse(there):
+        if is_sparse(there):
             by_column = there.tocsc()
             _kernels.sparse_products(*_parts(here), *_parts(by_column), products)
         else:

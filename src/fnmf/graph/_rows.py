@@ -68,8 +68,9 @@ def as_rows(X: Any, name: str = "X") -> Rows:
     if isinstance(X, MappedCSR):
         X.check()
         return SparseRows(X)
-    if sp.issparse(X):
+    if is_sparse(X):
         _check_sparse_structure(X, name)
+        _check_not_empty(X.shape, name)
         return SparseRows(_canonical(sp.csr_array(X), shared=True))
     array = X if isinstance(X, np.ndarray) else np.asarray(X)
     if array.ndim != 2 or array.dtype.kind not in "fiub":
@@ -77,12 +78,18 @@ def as_rows(X: Any, name: str = "X") -> Rows:
             f"{name} has {array.ndim} dimension(s) and type {array.dtype}; "
             "a two-dimensional array of numbers is needed."
         )
-    if 0 in array.shape:
-        raise ValueError(
-            f"{name} has shape {array.shape}: at least one sample and one feature is needed."
-        )
+    _check_not_empty(array.shape, name)
     return DenseRows(array)
 
 
-def as_dense(block: np.ndarray | sp.csr_array) -> np.ndarray:
-    return block.toarray() if sp.issparse(block) else block
+def _check_not_empty(shape: tuple[int, ...], name: str) -> None:
+    if 0 in shape:
+        raise ValueError(f"{name} has shape {shape}: at least one sample and feature is needed.")
+
+
+def is_sparse(block: Any) -> bool:
+    return bool(sp.issparse(block))
+
+
+def as_dense(block: Any) -> np.ndarray:
+    return block.toarray() if is_sparse(block) else block

@@ -1,0 +1,145 @@
+"""Approximate nearest neighbours with faiss: a small index of short codes, then true distances.
+
+The samples are projected to at most 64 dimensions block by block and stored as 16-bit or
+8-bit codes in an inverted file, so that the index is small beside the data; the candidates
+it proposes are measured on the data themselves. Every faiss call uses one thread on a block
+of fixed size, so the answer does not depend on the number of threads.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from fnmf.graph._exact import (
+    Found,
+    Frame,
+    exact_neighbors,
+    rows_per_tile,
+    run_blocks,
+    smallest,
+    spans,
+    true_distances,
+)
+from fnmf.graph._rows import Rows, as_dense
+
+_DIMENSIONS = 64
+_QUERIES = 1024
+_PROBED_LISTS = 24
+_TRAINING_ROWS_PER_LIST = 40
+_PROJECTION_SAMPLE_BYTES = 16_000_000
+_WIDE_CODES_UP_TO = 64_000_000
+_SEED = 0
+
+
+def import_faiss() -> Any:
+    try:
+        import faiss
+    except ImportError as error:
+        raise ImportError(
+            'algorithm="faiss" needs faiss; install it with: pip install "fnmf[ann]" '
+            '(or use algorithm="exact").'
+        ) from error
+    return faiss
+
+
+def approximate_neighbors(
+    references: Rows,
+    queries: Rows,
+    rows: np.ndarray,
+    own: np.ndarray,
+    k: int,
+    frame: Frame,
+    n_jobs: int | None,
+) -> Found:
+    """As :func:`exact_neighbors`, but a few of the neighbours may be missed."""
+    faiss = import_faiss()
+    project = _Projection(references, frame, n_jobs)
+    index = _build_index(faiss, references, project, n_jobs)
+    wanted = min(4 * k + 2, references.shape[0])
+
+    def search(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        faiss.omp_set_num_threads(1)
+        _, candidates = index.search(project(queries.take(rows[part])), wanted)
+        missing = (candidates < 0) | (candidates == own[part][:, None])
+        direct = true_distances(
+            references, queries, rows[part], np.where(missing, 0, candidates), frame.scale
+        )
+        direct[missing] = np.inf
+        return smallest(candidates, direct, k)
+
+    parts = [np.arange(a, b) for a, b in spans(len(rows), _QUERIES)]
+    found = run_blocks(search, parts, n_jobs)
+    indices = np.concatenate([near for near, _ in found])
+    distances = np.concatenate([far for _, far in found])
+    short = np.flatnonzero(~np.isfinite(distances[:, -1]))
+    if len(short):  # the lists looked through held too few samples
+        indices[short], distances[short] = exact_neighbors(
+            references, queries, rows[short], own[short], k, frame, n_jobs
+        )
+    return indices, distances
+
+
+class _Projection:
+    """Rows in the frame, turned onto their leading directions when they are long."""
+
+    def __init__(self, references: Rows, frame: Frame, n_jobs: int | None) -> None:
+        self.frame = frame
+        self.basis: np.ndarray | None = None
+        n_samples, n_features = references.shape
+        self.dimensions = min(n_features, _DIMENSIONS)
+        if n_features > _DIMENSIONS or references.sparse:
+            size = max(4 * _DIMENSIONS, min(20_000, _PROJECTION_SAMPLE_BYTES // (8 * n_features)))
+            chosen = sample_rows(n_samples, size)
+            (self.basis,) = run_blocks(self._leading, [references.take(chosen)], 1)
+
+    def _leading(self, sample: Any) -> np.ndarray:
+        from sklearn.utils.extmath import randomized_svd
+
+        rank = min(self.dimensions, *sample.shape)
+        _, _, basis = randomized_svd(self.frame.apply(sample), rank, n_iter=2, random_state=_SEED)
+        padded = np.zeros((self.dimensions, basis.shape[1]))
+        padded[:rank] = basis
+        return padded.T
+
+    def __call__(self, block: Any) -> np.ndarray:
+        framed = self.frame.apply(block)
+        if self.basis is not None:
+            framed = as_dense(framed @ self.basis)
+        return np.ascontiguousarray(framed, dtype=np.float32)
+
+
+def sample_rows(n: int, size: int) -> np.ndarray:
+    if n <= size:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(_SEED).choice(n, size, replace=False))
+
+
+def _build_index(faiss: Any, references: Rows, project: _Projection, n_jobs: int | None) -> Any:
+    n_samples, dimensions = references.shape[0], project.dimensions
+    n_lists = max(1, min(int(4 * math.sqrt(n_samples)), n_samples // _TRAINING_ROWS_PER_LIST))
+    wide = 2 * n_samples * dimensions <= _WIDE_CODES_UP_TO
+    code = faiss.ScalarQuantizer.QT_fp16 if wide else faiss.ScalarQuantizer.QT_8bit
+    quantizer = faiss.IndexFlatL2(dimensions)
+    index = faiss.IndexIVFScalarQuantizer(quantizer, dimensions, n_lists, code)
+    index.own_fields = True
+    quantizer.this.disown()
+    index.by_residual = False
+    index.nprobe = _PROBED_LISTS
+    index.cp.seed, index.cp.niter = 1234, 8
+    index.cp.min_points_per_centroid = 1
+    index.cp.max_points_per_centroid = _TRAINING_ROWS_PER_LIST
+
+    def build(_: Any) -> None:
+        faiss.omp_set_num_threads(1)
+        size = rows_per_tile(references, 4096)
+        chosen = sample_rows(n_samples, n_lists * _TRAINING_ROWS_PER_LIST)
+        training = np.concatenate(
+            [project(references.take(chosen[a:b])) for a, b in spans(len(chosen), size)]
+        )
+        index.train(training)
+        for a, b in spans(n_samples, size):
+            index.add(project(references.block(a, b)))
+
+    run_blocks(build, [None], 1)
+    return index
