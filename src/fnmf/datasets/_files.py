@@ -57,29 +57,33 @@ def _check_name(name: str, archive: str) -> None:
 
 def _from_zip(source: IO[bytes], member: str, archive: str, limit: int) -> bytes | None:
     with zipfile.ZipFile(source) as packed:
-        inner_tar = None
-        for info in packed.infolist():
+        members = packed.infolist()
+        for info in members:
             _check_name(info.filename, archive)
             if (info.external_attr >> 16) & 0o170000 == 0o120000:
                 raise DataFileError(f"{archive} holds a link ({info.filename!r}); it is refused.")
-            if PurePosixPath(info.filename).name == member:
+        for info in members:
+            inner_tar = info.filename.endswith(".tar")
+            if inner_tar or PurePosixPath(info.filename).name == member:
+                name = f"{archive}:{info.filename}"
                 with packed.open(info) as stream:
-                    return _bounded(stream, f"{archive}:{info.filename}", limit)
-            if info.filename.endswith(".tar"):
-                inner_tar = info
-        if inner_tar is None:
-            return None
-        with packed.open(inner_tar) as stream:
-            content = _bounded(stream, f"{archive}:{inner_tar.filename}", limit)
-    return _from_tar(io.BytesIO(content), member, f"{archive}:{inner_tar.filename}", limit)
+                    content = _bounded(stream, name, limit)
+                if not inner_tar:
+                    return content
+                found = _from_tar(io.BytesIO(content), member, name, limit)
+                if found is not None:
+                    return found
+    return None
 
 
 def _from_tar(source: IO[bytes], member: str, archive: str, limit: int) -> bytes | None:
-    with tarfile.open(fileobj=source) as packed:
-        for info in packed:
+    with tarfile.open(fileobj=source, mode="r:") as packed:
+        members = packed.getmembers()
+        for info in members:
             _check_name(info.name, archive)
             if info.issym() or info.islnk():
                 raise DataFileError(f"{archive} holds a link ({info.name!r}); it is refused.")
+        for info in members:
             if info.isfile() and PurePosixPath(info.name).name == member:
                 stream = packed.extractfile(info)
                 assert stream is not None
@@ -100,7 +104,7 @@ def read_original(path: Path, member: str, *, limit: int = MAX_BYTES) -> bytes:
             content: bytes | None
             if start == b"PK\x03\x04":
                 content = _from_zip(source, member, path.name, limit)
-            elif path.name.endswith((".tar", ".tar.gz", ".tgz")):
+            elif path.name.endswith(".tar"):
                 content = _from_tar(source, member, path.name, limit)
             elif start[:2] == b"\x1f\x8b":
                 with gzip.GzipFile(fileobj=source) as stream:
