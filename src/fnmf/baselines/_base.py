@@ -1,0 +1,121 @@
+"""What the competitors share on the outside: checks at the door and fitted attributes."""
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags, check_random_state
+
+from fnmf._validation import check_data, check_integer
+from fnmf.baselines._rank import StructuredGraph
+from fnmf.engine.mapped import MappedCSR
+
+Matrix = np.ndarray | sp.csr_array
+
+
+class Competitor(ClusterMixin, BaseEstimator):
+    """Checks of the data and of the number of clusters."""
+
+    n_clusters: int
+    _non_negative = False
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = self._non_negative
+        return tags
+
+    def _check_fit(self, X: Any) -> tuple[Matrix, int]:
+        """The data in double precision, and the number of clusters."""
+        n_clusters = check_integer("n_clusters", self.n_clusters, low=1)
+        checked = self._check_rows(X, reset=True, min_samples=3)
+        if n_clusters > checked.shape[0]:
+            raise ValueError(
+                f"n_clusters={n_clusters} is more than n_samples={checked.shape[0]}; "
+                "lower n_clusters."
+            )
+        return checked, n_clusters
+
+    def _check_rows(self, X: Any, *, reset: bool, min_samples: int = 1) -> Matrix:
+        checked = check_data(
+            self, X, reset=reset, non_negative=self._non_negative, min_samples=min_samples
+        )
+        if isinstance(checked, MappedCSR):
+            raise TypeError(
+                f"{type(self).__name__} works in memory; pass a SciPy CSR array instead of a "
+                "memory-mapped one."
+            )
+        if sp.issparse(checked):
+            return sp.csr_array(checked, dtype=np.float64)
+        return np.ascontiguousarray(checked, dtype=np.float64)
+
+
+class GraphClusterer(Competitor):
+    """Fitted attributes of the methods that learn a graph with a given number of components."""
+
+    labels_: np.ndarray
+    graph_: sp.csr_array
+    n_connected_components_: int
+    n_iter_: int
+    history_: np.ndarray
+    converged_: bool
+
+    def _adopt(self, found: StructuredGraph, n_clusters: int) -> None:
+        self.graph_ = found.graph
+        self.labels_ = found.labels
+        self.n_connected_components_ = found.n_components
+        self.history_ = found.history
+        self.n_iter_ = found.n_iter
+        self.converged_ = found.n_components == n_clusters
+        if not self.converged_:
+            warn_components(self, found.n_components, n_clusters)
+
+
+def warn_components(estimator: Any, n_found: int, n_clusters: int) -> None:
+    """Say that the graph has another number of components than was asked for."""
+    remedy = (
+        "raise n_neighbors, so that fewer pieces are apart from the start"
+        if n_found > n_clusters
+        else "raise max_iter, or lower n_neighbors, so that there are fewer edges to cut"
+    )
+    warnings.warn(
+        f"{type(estimator).__name__} found {n_found} connected components, not "
+        f"n_clusters={n_clusters}; {remedy}. The labels are the components found.",
+        ConvergenceWarning,
+        stacklevel=4,
+    )
+
+
+def scaled(X: Matrix) -> Matrix:
+    """X times a power of two, largest value near 1: squares cannot overflow, no digit changes."""
+    values = X.data if sp.issparse(X) else X
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0.0:
+        return X
+    return X * 2.0 ** -max(min(math.frexp(largest)[1], 1000), -1000)
+
+
+def check_neighbors(n_neighbors: Any, n_samples: int, default: int) -> int:
+    """Number of neighbours; None means the default, or as many as there can be."""
+    most = n_samples - 2
+    if n_neighbors is None:
+        return max(1, min(default, most))
+    k = check_integer("n_neighbors", n_neighbors, low=1)
+    if k > most:
+        raise ValueError(
+            f"n_neighbors={k} needs at least {k + 2} samples, got n_samples={n_samples}; "
+            "lower n_neighbors."
+        )
+    return k
+
+
+def as_seed(random_state: Any) -> int:
+    """One integer that seeds everything random in a fit; integers stay as they are."""
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        check_random_state(random_state)
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

@@ -1,0 +1,182 @@
+"""PCAN: CAN on a linear projection that is learned along with the graph."""
+
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import eigh
+
+from fnmf._validation import check_choice, check_integer
+from fnmf.baselines._adaptive import Neighbors, count, embed, full_step, local_step
+from fnmf.baselines._base import GraphClusterer, Matrix, check_neighbors, scaled
+from fnmf.baselines._can import DEFAULT_NEIGHBORS
+from fnmf.baselines._rank import search_rank
+from fnmf.baselines._spectral import laplacian
+
+_NULL_SPACE = 1e-8
+# From this step on the local mode searches neighbours in the projected space.
+_SEARCH_AGAIN_AT = 6
+
+
+class PCAN(GraphClusterer):
+    """Projected clustering with adaptive neighbours: graph and projection learned together.
+
+    Similarities S, a projection W and a spectral embedding F minimise
+
+        Σ_ij (‖Wᵀx_i − Wᵀx_j‖² s_ij + γ s_ij²) + 2λ tr(Fᵀ L_S F)
+
+    subject to S ≥ 0, S1 = 1, FᵀF = I and WᵀS_tW diagonal, S_t being the total scatter and the
+    columns of W having unit length. γ follows from ``n_neighbors`` in the input space, and λ
+    is doubled or halved until the graph has ``n_clusters`` connected components. Deterministic.
+
+    Directions in which the data do not vary are removed first; sparse data become dense there.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Connected components wanted.
+    n_components : int, optional
+        Dimension of the projection; by default ``n_clusters − 1``, at least 1. Never more than
+        the rank of the data. Two clusters that no line separates need 2.
+    n_neighbors : int, optional
+        Neighbours of each sample, k. By default 15, or as many as the samples allow.
+    neighborhood : {"full", "local"}, default="full"
+        Learn similarities to all samples (quadratic time; memory stays that of the learned
+        graph), or to the k nearest only, which fails where input-space neighbours mislead.
+    max_iter : int, default=30
+        Steps of the search for λ.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The connected component of each sample.
+    projection_ : ndarray of shape (n_features, n_components)
+        Learned W, columns of unit length.
+    graph_ : csr_array of shape (n_samples, n_samples)
+        Learned similarities S; rows sum to 1.
+    n_connected_components_ : int
+        Components of ``graph_``, equal to ``n_clusters`` on success.
+    converged_ : bool
+        Whether that is so. Otherwise a ``ConvergenceWarning`` says what to change.
+    history_ : ndarray
+        One row an iteration: total, fit, rank (2λ tr(FᵀLF)), strength (λ),
+        n_connected_components. The total may rise: unit-length columns are no minimiser.
+    n_iter_ : int
+        Iterations done.
+
+    References
+    ----------
+    F. Nie, X. Wang, H. Huang, "Clustering and Projected Clustering with Adaptive Neighbors",
+    KDD 2014, 977-986.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from fnmf.baselines import PCAN
+    >>> X, y = make_moons(200, noise=0.06, random_state=0)
+    >>> model = PCAN(n_clusters=2, n_components=2).fit(X)
+    >>> bool((model.labels_ == y).all() or (model.labels_ != y).all())
+    True
+    """
+
+    projection_: np.ndarray
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_components: int | None = None,
+        n_neighbors: int | None = None,
+        neighborhood: str = "full",
+        max_iter: int = 30,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.neighborhood = neighborhood
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the projection, the graph and its components.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples; sparse data are made dense.
+        y : ignored
+
+        Returns
+        -------
+        self : object
+        """
+        neighborhood = check_choice("neighborhood", self.neighborhood, ("full", "local"))
+        max_iter = check_integer("max_iter", self.max_iter, low=1)
+        X, n_clusters = self._check_fit(X)
+        k = check_neighbors(self.n_neighbors, X.shape[0], DEFAULT_NEIGHBORS)
+        p = max(1, n_clusters - 1)
+        if self.n_components is not None:
+            p = check_integer("n_components", self.n_components, low=1)
+        X = scaled(X)
+        edges = Neighbors.find(X, k, self.n_jobs)
+        search = _Projected(X, edges, p, neighborhood, self.n_jobs)
+        found = search_rank(
+            edges.graph(),
+            n_clusters,
+            edges.gamma,
+            step=search.step,
+            count=count,
+            embed=partial(embed, n_clusters=n_clusters),
+            max_iter=max_iter,
+        )
+        self.projection_ = search.axes @ search.W
+        self._adopt(found, n_clusters)
+        return self
+
+
+class _Projected:
+    """The reduced data, the current projection W, and the step that renews S and then W."""
+
+    def __init__(
+        self, X: Matrix, edges: Neighbors, p: int, neighborhood: str, n_jobs: int | None
+    ) -> None:
+        dense = X.toarray() if sp.issparse(X) else X
+        basis, lengths, axes = np.linalg.svd(dense - dense.mean(axis=0), full_matrices=False)
+        kept = max(1, int(np.sum(lengths > _NULL_SPACE * lengths[0])))
+        self.basis, self.lengths, self.axes = basis[:, :kept], lengths[:kept], axes[:kept].T
+        self.X = self.basis * self.lengths
+        self.edges, self.neighborhood, self.n_jobs = edges, neighborhood, n_jobs
+        self.k = len(edges.indices) // len(self.X)
+        self.p = min(p, kept)
+        self.n_steps = 0
+        self.W = self._first_projection()
+
+    def step(self, F: np.ndarray, strength: float) -> tuple[sp.csr_array, float, float]:
+        self.n_steps += 1
+        Z = self.X @ self.W
+        if self.neighborhood == "full":
+            found = full_step(Z, F, strength, gamma=self.edges.gamma, n_jobs=self.n_jobs)
+        else:
+            found = local_step(self._edges_in(Z), F, strength)
+        self.W = self._next_projection(found[0])
+        return found
+
+    def _first_projection(self) -> np.ndarray:
+        scatter = self.X.T @ (laplacian(self.edges.graph()) @ self.X)
+        return eigh(scatter, subset_by_index=[0, self.p - 1])[1]
+
+    def _next_projection(self, graph: sp.csr_array) -> np.ndarray:
+        # Total scatter is diagonal in this basis: the generalised problem becomes a plain one.
+        scatter = self.basis.T @ (laplacian(graph) @ self.basis)
+        vectors = eigh(scatter, subset_by_index=[0, self.p - 1])[1]
+        W = vectors / np.where(self.lengths > 0, self.lengths, 1.0)[:, None]
+        return W / np.linalg.norm(W, axis=0)
+
+    def _edges_in(self, Z: np.ndarray) -> Neighbors:
+        if self.n_steps >= _SEARCH_AGAIN_AT:
+            return Neighbors.find(Z, self.k, self.n_jobs).with_gamma(self.edges.gamma)
+        return self.edges.measured_in(Z)
