@@ -7,6 +7,8 @@ of fixed size, so the answer does not depend on the number of threads.
 """
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,8 +27,9 @@ from fnmf.graph._rows import Rows, as_dense
 
 _DIMENSIONS = 64
 _QUERIES = 1024
-_PROBED_LISTS = 24
-_TRAINING_ROWS_PER_LIST = 40
+_TRAINING_ROWS_PER_LIST = 20
+_TARGET_RECALL = 0.985
+_PROBES = 128
 _PROJECTION_SAMPLE_BYTES = 16_000_000
 _WIDE_CODES_UP_TO = 64_000_000
 _SEED = 0
@@ -54,11 +57,10 @@ def approximate_neighbors(
 ) -> Found:
     """As :func:`exact_neighbors`, but a few of the neighbours may be missed."""
     faiss = import_faiss()
-    project = _Projection(references, frame, n_jobs)
-    index = _build_index(faiss, references, project, n_jobs)
-    wanted = min(4 * k + 2, references.shape[0])
+    project = _Projection(references, frame)
+    index = _build_index(faiss, references, project)
 
-    def search(part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def search(part: np.ndarray, wanted: int) -> Found:
         faiss.omp_set_num_threads(1)
         _, candidates = index.search(project(queries.take(rows[part])), wanted)
         missing = (candidates < 0) | (candidates == own[part][:, None])
@@ -68,8 +70,16 @@ def approximate_neighbors(
         direct[missing] = np.inf
         return smallest(candidates, direct, k)
 
+    probes = sample_rows(len(rows), _PROBES)
+    _, true = exact_neighbors(references, queries, rows[probes], own[probes], k, frame, n_jobs)
+
+    def recall(wanted: int) -> float:
+        ((_, given),) = run_blocks(partial(search, wanted=wanted), [probes], 1)
+        return float(np.mean(given <= true[:, -1:]))
+
+    wanted = _tune(index, recall, k, references.shape[0])
     parts = [np.arange(a, b) for a, b in spans(len(rows), _QUERIES)]
-    found = run_blocks(search, parts, n_jobs)
+    found = run_blocks(partial(search, wanted=wanted), parts, n_jobs)
     indices = np.concatenate([near for near, _ in found])
     distances = np.concatenate([far for _, far in found])
     short = np.flatnonzero(~np.isfinite(distances[:, -1]))
@@ -80,10 +90,30 @@ def approximate_neighbors(
     return indices, distances
 
 
+def _tune(index: Any, recall: Callable[[int], float], k: int, n_samples: int) -> int:
+    """Look through twice as many lists until enough neighbours of the probes are found.
+
+    When more lists no longer help, the codes are what misses them: measure more candidates.
+    """
+    for wanted in (4 * k + 2, 16 * k + 8):
+        wanted = min(wanted, n_samples)
+        before = 0.0
+        index.nprobe = 8
+        while True:
+            reached = recall(wanted)
+            if reached >= _TARGET_RECALL:
+                return wanted
+            if reached < before + 0.001 or index.nprobe >= index.nlist:
+                break
+            before = reached
+            index.nprobe = min(2 * index.nprobe, index.nlist)
+    return wanted
+
+
 class _Projection:
     """Rows in the frame, turned onto their leading directions when they are long."""
 
-    def __init__(self, references: Rows, frame: Frame, n_jobs: int | None) -> None:
+    def __init__(self, references: Rows, frame: Frame) -> None:
         self.frame = frame
         self.basis: np.ndarray | None = None
         n_samples, n_features = references.shape
@@ -115,7 +145,7 @@ def sample_rows(n: int, size: int) -> np.ndarray:
     return np.sort(np.random.default_rng(_SEED).choice(n, size, replace=False))
 
 
-def _build_index(faiss: Any, references: Rows, project: _Projection, n_jobs: int | None) -> Any:
+def _build_index(faiss: Any, references: Rows, project: _Projection) -> Any:
     n_samples, dimensions = references.shape[0], project.dimensions
     n_lists = max(1, min(int(4 * math.sqrt(n_samples)), n_samples // _TRAINING_ROWS_PER_LIST))
     wide = 2 * n_samples * dimensions <= _WIDE_CODES_UP_TO
@@ -125,8 +155,7 @@ def _build_index(faiss: Any, references: Rows, project: _Projection, n_jobs: int
     index.own_fields = True
     quantizer.this.disown()
     index.by_residual = False
-    index.nprobe = _PROBED_LISTS
-    index.cp.seed, index.cp.niter = 1234, 8
+    index.cp.seed, index.cp.niter = 1234, 6
     index.cp.min_points_per_centroid = 1
     index.cp.max_points_per_centroid = _TRAINING_ROWS_PER_LIST
 
