@@ -1,0 +1,232 @@
+"""Delimited text, read in one pass: never more than the numbers and a few rows of text."""
+
+import codecs
+import csv
+from array import array
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from fnmf.io._buffer import RowBuffer
+from fnmf.io._dialect import Dialect, parse_number, sniff
+from fnmf.io._open import SAMPLE, Lines, guess_encoding, open_lines, read_sample
+from fnmf.io._table import Roles, Table, TableError, check_names, check_not_empty
+
+_CELLS_AT_ONCE = 200_000
+_ROW_NAMES = ("", "id", "index", "row", "rowid", "row_id", "unnamed: 0", "column 1")
+
+Row = list[str]
+Progress = Callable[[int], None]
+
+
+def read_csv(
+    path: Path,
+    roles: Roles,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    encoding: str | None = None,
+    dtype: type = np.float64,
+    progress: Progress | None = None,
+) -> Table:
+    """A table from CSV, TSV or any other delimited text, compressed or not."""
+    try:
+        codecs.lookup(encoding or "utf-8")
+    except LookupError as error:
+        raise TableError(f"--encoding {encoding!r} is not a known encoding.") from error
+    sample = read_sample(path)
+    guessed = encoding or guess_encoding(sample)
+    try:
+        try:
+            return _read(path, sample, guessed, roles, delimiter, header, dtype, progress)
+        except UnicodeDecodeError:
+            if encoding is not None:
+                raise
+            # The beginning was plain ASCII and accents came later.
+            return _read(path, sample, "cp1252", roles, delimiter, header, dtype, progress)
+    except UnicodeDecodeError as error:
+        raise TableError(
+            f"{path} is not {guessed} text ({error.reason}); name its encoding with --encoding."
+        ) from error
+
+
+def _read(
+    path: Path,
+    sample: bytes,
+    encoding: str,
+    roles: Roles,
+    delimiter: str | None,
+    header: bool | None,
+    dtype: type,
+    progress: Progress | None,
+) -> Table:
+    text = sample.decode(encoding, errors="replace").lstrip("\ufeff")
+    prefer = "\t" if ".tsv" in path.name.lower() or ".tab" in path.name.lower() else None
+    complete = len(sample) < SAMPLE
+    dialect = sniff(text, complete=complete, delimiter=delimiter, header=header, prefer=prefer)
+    if not dialect.names:
+        raise TableError(f"{path} holds nothing but blank lines.")
+    check_names(dialect.names, path)
+    roles.check(dialect.names, path)
+    reader = _Reader(path, dialect, roles, dtype)
+    file, lines = open_lines(path, encoding)
+    with file:
+        for numbers, rows in _chunks(lines, dialect, path):
+            reader.add(numbers, rows, lines.underscore)
+            if progress is not None:
+                progress(reader.buffer.n_rows)
+    return reader.finish()
+
+
+def _chunks(lines: Lines, dialect: Dialect, path: Path) -> Iterator[tuple[list[int], list[Row]]]:
+    width = len(dialect.names)
+    at_once = max(1, _CELLS_AT_ONCE // max(1, width))
+    reader = csv.reader(lines, delimiter=dialect.delimiter)
+    skip_header = dialect.header
+    numbers: list[int] = []
+    rows: list[Row] = []
+    before = 0
+    try:
+        for row in reader:
+            number, before = before + 1, reader.line_num
+            if len(row) != width or not row[0]:
+                # Lines without any content separate blocks; they are no rows.
+                if not any(cell.strip() for cell in row):
+                    continue
+                if len(row) != width:
+                    raise TableError(_ragged(path, number, before, row, dialect))
+            if skip_header:
+                skip_header = False
+                continue
+            numbers.append(number)
+            rows.append(row)
+            if len(rows) == at_once:
+                yield numbers, rows
+                numbers, rows = [], []
+    except csv.Error as error:
+        raise TableError(
+            f"{path}, line {before + 1}: {error}; look for a quotation mark that is never closed."
+        ) from error
+    if rows:
+        yield numbers, rows
+
+
+def _ragged(path: Path, first: int, last: int, row: Row, dialect: Dialect) -> str:
+    where = f"line {first}" if first == last else f"lines {first} to {last}"
+    source = "the header has" if dialect.header else "the first row has"
+    hint = " or an unclosed quotation mark" if first != last else ""
+    return (
+        f"{path}, {where}: {len(row)} values where {source} {len(dialect.names)}; "
+        f"look for a missing or extra {dialect.delimiter!r}{hint}."
+    )
+
+
+class _Reader:
+    """Takes rows of text and keeps numbers, ids and labels."""
+
+    def __init__(self, path: Path, dialect: Dialect, roles: Roles, dtype: type) -> None:
+        self.path, self.dialect, self.roles = path, dialect, roles
+        names = dialect.names
+        apart = set(roles.named())
+        self.columns = [
+            position
+            for position, name in enumerate(names)
+            if dialect.numeric[position] and name not in apart
+        ]
+        self.text_columns = [
+            name
+            for position, name in enumerate(names)
+            if not dialect.numeric[position] and name not in apart
+        ]
+        self.id_at = names.index(roles.id_column) if roles.id_column else None
+        self.label_at = names.index(roles.label_column) if roles.label_column else None
+        self.ids: list[str] = []
+        self.labels: list[str] = []
+        self.lines = array("q")
+        self.buffer = RowBuffer(len(self.columns), np.dtype(dtype))
+
+    def add(self, numbers: list[int], rows: list[Row], strict: bool) -> None:
+        """Convert and keep a chunk of rows."""
+        block = self.buffer.extend(len(rows))
+        for target, position in enumerate(self.columns):
+            cells = [row[position] for row in rows]
+            block[:, target] = self._numbers(cells, position, numbers, strict)
+        if self.id_at is not None:
+            self.ids += [row[self.id_at].strip() for row in rows]
+        if self.label_at is not None:
+            self.labels += [row[self.label_at].strip() for row in rows]
+        self.lines.extend(numbers)
+
+    def _numbers(
+        self, cells: list[str], position: int, numbers: list[int], strict: bool
+    ) -> np.ndarray | list[float]:
+        if not strict and self.dialect.decimal == ".":
+            with suppress(ValueError):
+                return np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
+        values = []
+        for number, cell in zip(numbers, cells, strict=True):
+            value = parse_number(cell, self.dialect.decimal)
+            if value is None:
+                name = self.dialect.names[position]
+                raise TableError(
+                    f"{self.path}, line {number}, column {name!r}: {cell[:60]!r} is not a number; "
+                    f"correct the cell, or leave the column out with --exclude {name!r}."
+                )
+            values.append(value)
+        return values
+
+    def finish(self) -> Table:
+        """The table, with columns that hold no feature set apart."""
+        names = [self.dialect.names[position] for position in self.columns]
+        notes = []
+        if not self.dialect.header:
+            notes.append("no header was found; columns are named by their position")
+        if self.text_columns:
+            shown = ", ".join(repr(name) for name in self.text_columns[:8])
+            more = ", ..." if len(self.text_columns) > 8 else ""
+            notes.append(f"columns of text were left out: {shown}{more}")
+        X = self.buffer.finish()
+        check_not_empty(len(X), len(names), self.path, notes)
+        table = Table(self.path, X, names, notes=notes, lines=np.array(self.lines))
+        if self.id_at is not None:
+            table.ids = self.ids
+        if self.label_at is not None:
+            table.labels = self.labels
+        _set_empty_apart(table)
+        _set_row_numbers_apart(table)
+        check_not_empty(len(table.X), len(table.names), self.path, notes)
+        return table
+
+
+def _set_empty_apart(table: Table) -> None:
+    # The first row decides nearly always, so that large tables are not scanned.
+    suspects = np.flatnonzero(np.isnan(table.X[0]))
+    empty = [int(k) for k in suspects if np.isnan(table.X[:, k]).all()]
+    if empty:
+        shown = ", ".join(repr(table.names[k]) for k in empty[:8])
+        table.notes.append(f"columns without any value were left out: {shown}")
+        _drop_columns(table, empty)
+
+
+def _set_row_numbers_apart(table: Table) -> None:
+    """A first column that counts the rows is a name of the rows, not a feature."""
+    if not table.names or table.names[0].strip().lower() not in _ROW_NAMES or len(table.X) < 3:
+        return
+    first = table.X[:, 0]
+    if first[0] in (0, 1) and np.array_equal(first, first[0] + np.arange(len(first))):
+        table.notes.append(f"column {table.names[0]!r} counts the rows and was left out")
+        if table.ids is None:
+            table.ids = [str(int(value)) for value in first]
+        _drop_columns(table, [0])
+
+
+def _drop_columns(table: Table, columns: list[int]) -> None:
+    kept = [k for k in range(len(table.names)) if k not in set(columns)]
+    # Shift the kept columns to the left in place: a copy would double the memory.
+    for target, source in enumerate(kept):
+        if target != source:
+            table.X[:, target] = table.X[:, source]
+    table.X = table.X[:, : len(kept)]
+    table.names = [table.names[k] for k in kept]
