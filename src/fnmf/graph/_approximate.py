@@ -1,9 +1,9 @@
 """Approximate nearest neighbours with faiss: a small index of short codes, then true distances.
 
-The samples are projected to at most 64 dimensions block by block and stored as 16-bit or
-8-bit codes in an inverted file, so that the index is small beside the data; the candidates
-it proposes are measured on the data themselves. Every faiss call uses one thread on a block
-of fixed size, so the answer does not depend on the number of threads.
+The samples are projected block by block to 64 to 256 dimensions (fewer the more samples) and
+stored as 16-bit or 8-bit codes in an inverted file, so that the index is small beside the
+data; the candidates it proposes are measured on the data themselves. Every faiss call uses
+one thread on a block of fixed size: the answer does not depend on the number of threads.
 """
 
 import math
@@ -25,13 +25,14 @@ from fnmf.graph._exact import (
 )
 from fnmf.graph._rows import Rows, as_dense
 
-_DIMENSIONS = 64
+_FEWEST_DIMENSIONS, _MOST_DIMENSIONS = 64, 256
+_CODE_BYTES = 16_000_000
 _QUERIES = 1024
 _TRAINING_ROWS_PER_LIST = 20
 _TARGET_RECALL = 0.985
 _PROBES = 128
 _PROJECTION_SAMPLE_BYTES = 16_000_000
-_WIDE_CODES_UP_TO = 64_000_000
+_WIDE_CODES_UP_TO = 2 * _CODE_BYTES
 _SEED = 0
 
 
@@ -117,9 +118,11 @@ class _Projection:
         self.frame = frame
         self.basis: np.ndarray | None = None
         n_samples, n_features = references.shape
-        self.dimensions = min(n_features, _DIMENSIONS)
-        if n_features > _DIMENSIONS or references.sparse:
-            size = max(4 * _DIMENSIONS, min(20_000, _PROJECTION_SAMPLE_BYTES // (8 * n_features)))
+        affordable = max(_FEWEST_DIMENSIONS, min(_MOST_DIMENSIONS, _CODE_BYTES // n_samples))
+        self.dimensions = min(n_features, affordable)
+        if n_features > self.dimensions or references.sparse:
+            most = _PROJECTION_SAMPLE_BYTES // (8 * n_features)
+            size = max(2 * self.dimensions, min(20_000, most))
             chosen = sample_rows(n_samples, size)
             (self.basis,) = run_blocks(self._leading, [references.take(chosen)], 1)
 
