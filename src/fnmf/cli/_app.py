@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from fnmf import __version__
-from fnmf.cli import data
+from fnmf.cli import data, reproduce
 
 app = typer.Typer(
     name="fnmf",
@@ -35,3 +35,4 @@ def _options(
 
 
 app.add_typer(data.app, name="data")
+app.command("reproduce")(reproduce.reproduce)

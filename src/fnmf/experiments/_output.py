@@ -1,0 +1,140 @@
+"""Everything that is written from a store: tables in four forms, figures, the export, one page."""
+
+import base64
+import csv
+import html
+import io
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fnmf._atomic import atomic_file
+from fnmf.experiments import _tables
+from fnmf.experiments._plan import FIGURES, TABLES
+from fnmf.experiments._registry import methods, problems, published
+from fnmf.experiments._store import Store
+from fnmf.experiments._summary import summarise
+
+_TABLE_KINDS = {
+    "table-acc": ("ACC on the clean data sets", "acc", "clean"),
+    "table-nmi": ("NMI on the clean data sets", "nmi", "clean"),
+    "table-noise": ("ACC on the noised Yale data sets", "acc", "noised"),
+}
+_CAPTIONS = {
+    "fig-toy": "The toy data and the clusters that each method finds in them.",
+    "fig-features": "25 % of the features, selected by each weighting, on the mean face.",
+    "fig-occlusion": "Samples of the Yale faces behind blocks of three sizes.",
+    "fig-convergence": "Objective of FNMF over the iterations, at the best setting.",
+    "fig-parameters": "ACC of FNMF over λ and β; the star marks the best setting.",
+    "fig-components": "ACC of FNMF with one to six weightings (mean and standard deviation).",
+}
+_NOTE = (
+    "Each cell: ours with its standard deviation over the repeats, the paper's value, the "
+    "difference. Bold: the best of our column. Settings are chosen from the grid by the best "
+    "mean ACC, that is with the help of the labels, as in the paper; rows called “defaults” use "
+    "none. NMI is taken at the same setting and divides by the larger entropy. A missing value "
+    "ranks last."
+)
+_STYLE = """
+body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff;max-width:1180px;
+margin:2rem auto;padding:0 1rem}
+h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2.2rem}
+.wide{overflow-x:auto}table{border-collapse:collapse;font-size:13px;
+font-variant-numeric:tabular-nums}
+th,td{padding:.35rem .6rem;border-bottom:1px solid #d8dde3;text-align:right;white-space:nowrap;
+vertical-align:top}
+th:first-child{text-align:left;position:sticky;left:0;background:#fff}
+thead th{border-bottom:2px solid #1b1f24}
+small{display:block;color:#57606a;font-size:11px}i{font-style:normal}
+.up{color:#1a6b35}.down{color:#a3341b}b{font-weight:700}
+figure{margin:1.5rem 0}figure img{max-width:100%;height:auto}figcaption{color:#57606a}
+ol{font-size:13px}code{background:#f2f4f6;padding:.1rem .3rem;overflow-wrap:anywhere}
+"""
+
+
+def build_table(name: str, store: Store) -> _tables.Table:
+    """One of the paper's tables from the store."""
+    title, metric, kind = _TABLE_KINDS[name]
+    cells = summarise(store.results())
+    columns = {p.name: p.title for p in problems().values() if p.table == kind}
+    names = [*methods(), *sorted({method for _, method in cells} - set(methods()))]
+    return _tables.build(name, title, metric, columns, names, cells, published()[metric])
+
+
+def _write(path: Path, text: str) -> Path:
+    with atomic_file(path) as stream:
+        stream.write(text.encode("utf-8"))
+    return path
+
+
+def write_all(
+    targets: Iterable[str], store: Store, folder: Path, about: Mapping[str, Any]
+) -> list[Path]:
+    """Write tables and figures of the targets, the export and the page; the paths written."""
+    from fnmf.experiments._figures import draw
+
+    folder.mkdir(parents=True, exist_ok=True)
+    wanted = set(targets)
+    tables = [build_table(name, store) for name in TABLES if name in wanted]
+    tables = [table for table in tables if any(e.ours is not None for e in table.entries.values())]
+    written = []
+    for table in tables:
+        for suffix, form in (
+            ("md", _tables.to_markdown),
+            ("csv", _tables.to_csv),
+            ("tex", _tables.to_latex),
+        ):
+            written.append(_write(folder / f"{table.name}.{suffix}", form(table)))
+    drawn = [(name, draw(name, store, folder)) for name in FIGURES if name in wanted]
+    pictures = [(name, path) for name, path in drawn if path is not None]
+    written += [path for _, png in pictures for path in (png, png.with_suffix(".svg"))]
+    written.append(_write(folder / "runs.csv", export(store)))
+    written.append(_write(folder / "about.json", json.dumps(about, indent=1) + "\n"))
+    written.append(_write(folder / "index.html", page(tables, pictures, about)))
+    return written
+
+
+_EXPORTED = (
+    "dataset", "method", "purpose", "params", "seed", "state", "acc", "nmi", "objective",
+    "n_iter", "n_found", "seconds", "notes", "reason", "data_sha256", "versions", "finished",
+)  # fmt: skip
+
+
+def export(store: Store) -> str:
+    """All runs as CSV."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(_EXPORTED)
+    for row in store.results():
+        row = {**row, "params": json.dumps(row["params"], sort_keys=True)}
+        writer.writerow(["" if row[n] is None else _tables.safe_csv(row[n]) for n in _EXPORTED])
+    return buffer.getvalue()
+
+
+def page(
+    tables: list[_tables.Table], pictures: list[tuple[str, Path]], about: Mapping[str, Any]
+) -> str:
+    """One page that needs no other file and loads nothing from elsewhere."""
+    facts = "".join(
+        f"<li>{html.escape(str(name))}: <code>{html.escape(str(value))}</code></li>"
+        for name, value in about.items()
+    )
+    figures = "".join(
+        f'<figure id="{name}"><img alt="{html.escape(_CAPTIONS[name], quote=True)}" '
+        f'src="data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}">'
+        f"<figcaption>{html.escape(_CAPTIONS[name])}</figcaption></figure>"
+        for name, path in pictures
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta http-equiv="Content-Security-Policy" '
+        "content=\"default-src 'none'; img-src data:; style-src 'unsafe-inline'\">"
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        "<title>FNMF: the paper's experiments</title>"
+        f"<style>{_STYLE}</style></head><body><h1>FNMF: the paper's experiments</h1>"
+        f"<p>{html.escape(_NOTE)}</p>"
+        + "\n".join(_tables.to_html(table) for table in tables)
+        + (f"<h2>Figures</h2>{figures}" if figures else "")
+        + f"<h2>How these results were made</h2><ul>{facts}</ul></body></html>\n"
+    )

@@ -1,0 +1,105 @@
+"""From runs to what a table shows: the best setting of each method, its mean, its rank."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Pair = tuple[str, str]  # data set, method
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A method on a data set, at the setting with the best mean accuracy.
+
+    ``reason`` says why there is no number. ``key`` names the run whose accuracy is the
+    median one, for figures that show a single run.
+    """
+
+    acc: float = float("nan")
+    acc_std: float = float("nan")
+    nmi: float = float("nan")
+    nmi_std: float = float("nan")
+    params: Mapping[str, Any] = field(default_factory=dict)
+    repeats: int = 0
+    settings: int = 0
+    seconds: float = float("nan")
+    key: str = ""
+    reason: str | None = None
+
+    def value(self, metric: str) -> tuple[float, float]:
+        """Mean and standard deviation of a metric."""
+        return (self.acc, self.acc_std) if metric == "acc" else (self.nmi, self.nmi_std)
+
+
+def _frozen(params: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    return tuple(sorted(params.items()))
+
+
+def by_setting(
+    rows: Sequence[Mapping[str, Any]], purpose: str = "table"
+) -> dict[Pair, dict[tuple[tuple[str, Any], ...], list[Mapping[str, Any]]]]:
+    """Finished runs of one purpose, grouped by data set and method, then by setting."""
+    groups: dict[Pair, dict[Any, list[Any]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row["purpose"] == purpose and row["state"] == "done":
+            groups[row["dataset"], row["method"]][_frozen(row["params"])].append(row)
+    return groups
+
+
+def summarise(rows: Sequence[Mapping[str, Any]]) -> dict[Pair, Cell]:
+    """One cell for each data set and method with any run.
+
+    Only settings with as many repeats as the best covered one compete, so that a lucky
+    single run of an unfinished setting cannot win.
+    """
+    cells: dict[Pair, Cell] = {}
+    for row in rows:
+        if row["purpose"] == "table" and row["state"] == "failed":
+            cells.setdefault((row["dataset"], row["method"]), Cell(reason=row["reason"]))
+    for pair, settings in by_setting(rows).items():
+        most = max(len(runs) for runs in settings.values())
+        covered = {params: runs for params, runs in settings.items() if len(runs) == most}
+        # Ties go to the smaller parameters, so that the choice never depends on the order of runs.
+        params = min(covered, key=lambda p: (-_mean(covered[p], "acc"), repr(p)))
+        cells[pair] = _cell(dict(params), covered[params], len(settings))
+    return cells
+
+
+def _mean(runs: Sequence[Mapping[str, Any]], name: str) -> float:
+    return float(np.mean([run[name] for run in runs]))
+
+
+def _cell(params: dict[str, Any], runs: Sequence[Mapping[str, Any]], settings: int) -> Cell:
+    ordered = sorted(runs, key=lambda run: (run["acc"], run["seed"]))
+    return Cell(
+        acc=_mean(runs, "acc"),
+        acc_std=float(np.std([run["acc"] for run in runs])),
+        nmi=_mean(runs, "nmi"),
+        nmi_std=float(np.std([run["nmi"] for run in runs])),
+        params=params,
+        repeats=len(runs),
+        settings=settings,
+        seconds=_mean(runs, "seconds"),
+        key=ordered[len(ordered) // 2]["key"],
+    )
+
+
+def mean_ranks(values: np.ndarray) -> np.ndarray:
+    """Mean rank of each row over the columns that have any number; 1 is best.
+
+    Equal values share the mean of their ranks; a missing value ranks behind all others. A row
+    without any number has no rank and takes no place.
+    """
+    ranked = ~np.isnan(values).all(axis=1)
+    ranks = np.full(len(values), np.nan)
+    if not ranked.any():
+        return ranks
+    present = values[ranked][:, ~np.isnan(values).all(axis=0)]
+    filled = np.where(np.isnan(present), -np.inf, present)
+    above = (filled[None, :, :] > filled[:, None, :]).sum(axis=1)
+    equal = (filled[None, :, :] == filled[:, None, :]).sum(axis=1)
+    ranks[ranked] = (above + (equal + 1) / 2).mean(axis=1)
+    return ranks

@@ -1,0 +1,57 @@
+"""Three methods of scikit-learn beside the paper's: an example of how a method is added.
+
+This file is run like any file given to ``fnmf reproduce --with``.
+"""
+
+from typing import Any
+
+from sklearn.cluster import HDBSCAN, KMeans, SpectralClustering
+
+from fnmf.experiments._registry import Method, register_method
+
+
+def _kmeans(*, n_clusters: int, random_state: int | None) -> KMeans:
+    return KMeans(n_clusters, n_init=10, random_state=random_state)
+
+
+def _spectral(*, n_clusters: int, random_state: int | None, **params: Any) -> SpectralClustering:
+    return SpectralClustering(
+        n_clusters, affinity="nearest_neighbors", random_state=random_state, **params
+    )
+
+
+def _hdbscan(*, n_clusters: int, random_state: int | None, **params: Any) -> HDBSCAN:
+    # It finds the number of clusters itself and draws nothing at random.
+    return HDBSCAN(copy=True, **params)
+
+
+register_method(
+    Method(
+        "KMeans",
+        _kmeans,
+        label_rule="k-means on the data, 10 starts",
+        citation="D. Arthur, S. Vassilvitskii, k-means++: The Advantages of Careful Seeding, "
+        "SODA 2007, 1027-1035",
+    )
+)
+register_method(
+    Method(
+        "SpectralClustering",
+        _spectral,
+        grid={"n_neighbors": (5, 10, 20)},
+        label_rule="k-means on the spectral embedding",
+        citation="U. von Luxburg, A Tutorial on Spectral Clustering, Statistics and Computing "
+        "17, 2007, 395-416",
+    )
+)
+register_method(
+    Method(
+        "HDBSCAN",
+        _hdbscan,
+        grid={"min_cluster_size": (5, 10, 20)},
+        random=False,
+        label_rule="its own; samples called noise count as one cluster",
+        citation="R. J. G. B. Campello, D. Moulavi, J. Sander, Density-Based Clustering Based on "
+        "Hierarchical Density Estimates, PAKDD 2013, 160-172",
+    )
+)
