@@ -1,0 +1,79 @@
+"""One level of parallelism: row blocks on threads, their sums added in the order of the blocks."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TypeVar
+
+import joblib
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+Block = tuple[int, int]
+Result = TypeVar("Result")
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Number of threads for ``n_jobs``.
+
+    ``None`` means as many as the linear algebra library would use by itself: all cores, or
+    fewer where joblib or threadpoolctl have set a limit.
+    """
+    if n_jobs is not None:
+        return max(1, joblib.effective_n_jobs(n_jobs))
+    pools = ThreadpoolController().select(user_api="blas").info()
+    limits = [pool["num_threads"] for pool in pools]
+    return max(1, min([*limits, joblib.effective_n_jobs(-1)]))
+
+
+class Crew:
+    """Threads that work through row blocks; results never depend on how many there are."""
+
+    def __init__(self, threads: int) -> None:
+        self.threads = threads
+        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+
+    def each(self, task: Callable[[int, int], Result], blocks: Sequence[Block]) -> Iterator[Result]:
+        """Results in the order of the blocks, at most one more than the threads held at a time."""
+        if self._pool is None or len(blocks) == 1:
+            yield from (task(*block) for block in blocks)
+            return
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for block in blocks:
+                waiting.append(self._pool.submit(task, *block))
+                if len(waiting) > self.threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def crew(n_jobs: int | None) -> Iterator[Crew]:
+    """A crew for the length of a fit, with the linear algebra library held to one thread."""
+    workers = Crew(n_threads(n_jobs))
+    with ThreadpoolController().limit(limits=1, user_api="blas"):
+        try:
+            yield workers
+        finally:
+            workers.close()
+
+
+def add_up(parts: Iterable[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
+    """Sums over blocks, in double precision and in the order of the blocks."""
+    totals: list[np.ndarray] = []
+    for part in parts:
+        if not totals:
+            totals = [np.array(array, dtype=np.float64) for array in part]
+        else:
+            for total, array in zip(totals, part, strict=True):
+                total += array
+    return totals

@@ -1,0 +1,116 @@
+"""Compiled updates of a single sample: its code v and its assignment p."""
+
+import numpy as np
+from numba import njit
+
+# How a row of V is updated inside a sweep.
+KEEP, SQUARE_ROOT, PLAIN = 0, 1, 2
+
+
+@njit(nogil=True, cache=True)
+def mix_grams(squares, grams, out):  # type: ignore[no-untyped-def]
+    """out = Σ_j squares_j grams_j: the Hessian of one sample's data term in v."""
+    n_components = out.shape[0]
+    for a in range(n_components):
+        for b in range(n_components):
+            out[a, b] = squares[0] * grams[0, a, b]
+    for j in range(1, squares.shape[0]):
+        for a in range(n_components):
+            for b in range(n_components):
+                out[a, b] += squares[j] * grams[j, a, b]
+
+
+@njit(nogil=True, cache=True)
+def update_row(i, V, cross, hessian, graph_mean, degree, smoothness, rule, tiny):  # type: ignore[no-untyped-def]
+    """Multiplicative step of v_i: times (cross + β S V) / (hessian v + β D v), or its root.
+
+    ``graph_mean`` is S V of the old V; it is not looked at when ``smoothness`` is 0.
+    """
+    v = V[i]
+    n_components = v.shape[0]
+    ratio = np.empty_like(v)
+    for a in range(n_components):
+        above, below = cross[a], tiny
+        if smoothness > 0:
+            above += smoothness * graph_mean[i, a]
+            below += smoothness * degree[i] * v[a]
+        for b in range(n_components):
+            below += hessian[a, b] * v[b]
+        ratio[a] = above / below
+    for a in range(n_components):
+        v[a] *= np.sqrt(ratio[a]) if rule == SQUARE_ROOT else ratio[a]
+
+
+@njit(nogil=True, cache=True)
+def descend_row(v, cross, pull, hessian, drag):  # type: ignore[no-untyped-def]
+    """Exact minimisation over each coordinate of v in turn."""
+    n_components = v.shape[0]
+    for a in range(n_components):
+        curvature = hessian[a, a] + drag
+        if curvature <= 0:
+            continue
+        slope = cross[a] + pull[a] - drag * v[a]
+        for b in range(n_components):
+            slope -= hessian[a, b] * v[b]
+        v[a] = max(v[a] + slope / curvature, 0)
+
+
+@njit(nogil=True, cache=True)
+def assign_row(residuals, floor, out):  # type: ignore[no-untyped-def]
+    """p_j = (1/q_j) / Σ_l (1/q_l); residuals at or below ``floor`` count as equal and as zero."""
+    n_zero = 0
+    smallest = residuals[0]
+    for j in range(out.shape[0]):
+        if residuals[j] <= floor:
+            n_zero += 1
+        smallest = min(smallest, residuals[j])
+    if n_zero > 0:
+        for j in range(out.shape[0]):
+            out[j] = 1.0 / n_zero if residuals[j] <= floor else 0.0
+        return
+    total = 0.0
+    for j in range(out.shape[0]):
+        # Relative to the smallest, so that tiny residuals do not overflow.
+        total += smallest / residuals[j]
+    for j in range(out.shape[0]):
+        out[j] = smallest / residuals[j] / total
+
+
+@njit(nogil=True, cache=True)
+def solve_codes(cross, V, squares, grams, smoothness, pointers, neighbours, similarity, rounds):  # type: ignore[no-untyped-def]
+    """Coordinate descent on V, sample after sample, each seeing its neighbours' newest codes.
+
+    With that order every single step lowers the objective with its graph term, which
+    updating all samples at once would not.
+    """
+    n_samples, n_components = V.shape
+    hessian = np.empty((n_components, n_components), V.dtype)
+    pull = np.empty(n_components, V.dtype)
+    for _ in range(rounds):
+        for i in range(n_samples):
+            mix_grams(squares[i if squares.shape[0] > 1 else 0], grams, hessian)
+            pull[:] = 0
+            degree = V.dtype.type(0)
+            if smoothness > 0:
+                for entry in range(pointers[i], pointers[i + 1]):
+                    weight = similarity[entry]
+                    degree += weight
+                    neighbour = V[neighbours[entry]]
+                    for a in range(n_components):
+                        pull[a] += weight * neighbour[a]
+            for a in range(n_components):
+                pull[a] *= smoothness
+            descend_row(V[i], cross[i], pull, hessian, smoothness * degree)
+
+
+@njit(nogil=True, cache=True)
+def graph_product(start, stop, V, pointers, neighbours, similarity, out):  # type: ignore[no-untyped-def]
+    """Rows ``start`` to ``stop`` of S V."""
+    for i in range(start, stop):
+        row = out[i]
+        row[:] = 0
+        for entry in range(pointers[i], pointers[i + 1]):
+            weight = similarity[entry]
+            neighbour = V[neighbours[entry]]
+            for a in range(row.shape[0]):
+                row[a] += weight * neighbour[a]

@@ -1,0 +1,173 @@
+"""The loop: sweeps over the data, small updates between them, and when to stop.
+
+The four blocks are visited in the order V, P, Θ, U. V and P belong to the samples and are updated
+while their rows are at hand; Θ and U belong to the features and follow from the sums.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf.engine.parallel import Crew
+from fnmf.engine.sweeps import Sums, Sweeps
+from fnmf.model.basis import hessian_times, update_basis
+from fnmf.model.weighting import Weighting
+
+HISTORY = np.dtype(
+    [(name, np.float64) for name in ("total", "reconstruction", "diversity", "smoothness")]
+)
+
+
+@dataclass
+class Factors:
+    """The unknowns. With shared assignment P has a single row."""
+
+    U: np.ndarray
+    V: np.ndarray
+    P: np.ndarray
+    weights: np.ndarray
+
+
+@dataclass(frozen=True)
+class Options:
+    """What is minimised, and how."""
+
+    weighting: Weighting
+    shared: bool
+    smoothness: float = 0.0
+    robust: bool = False
+    solver: str = "mu"
+    normalize: bool = False
+    max_iter: int = 300
+    min_iter: int = 1
+    tol: float = 1e-4
+    prices: np.ndarray | None = None
+
+
+class Progress(NamedTuple):
+    """What an observer sees after each iteration."""
+
+    iteration: int
+    terms: np.void
+    factors: Factors
+
+
+@dataclass
+class Result:
+    factors: Factors
+    history: np.ndarray
+    n_iter: int
+    converged: bool
+
+
+@dataclass
+class Graph:
+    """The neighbour graph with its degrees, and S V for the codes at hand."""
+
+    S: sp.csr_array | None
+    degree: np.ndarray
+    mean: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+
+
+def solve(
+    sweeps: Sweeps,
+    factors: Factors,
+    options: Options,
+    observe: Callable[[Progress], bool] | None = None,
+) -> Result:
+    """Run until the objective and the codes have both settled, or ``max_iter`` is reached.
+
+    ``observe`` is called after every iteration and may end the run by returning true.
+    """
+    rows: list[tuple[float, float, float, float]] = []
+    converged = stopped = False
+    sweeps.refresh_graph(factors.V)
+    while len(rows) < options.max_iter and not (converged or stopped):
+        before = factors.V.copy()
+        rows.append(_iterate(sweeps, factors, options))
+        if len(rows) > options.min_iter:
+            converged = _settled(rows[-2][0], rows[-1][0], before, factors.V, options.tol)
+        if observe is not None:
+            terms = np.array(rows[-1], dtype=HISTORY)[()]
+            stopped = observe(Progress(len(rows), terms, factors))
+    return Result(factors, np.array(rows, dtype=HISTORY), len(rows), converged or stopped)
+
+
+def _settled(
+    previous: float, current: float, before: np.ndarray, after: np.ndarray, tol: float
+) -> bool:
+    if abs(previous - current) > tol * abs(previous):
+        return False
+    # The objective settles long before the codes do, and the clusters are read off the codes.
+    return bool(np.linalg.norm(after - before) <= _CODES_SLACK * tol * np.linalg.norm(after))
+
+
+# Codes may still move this many times the relative change allowed to the objective.
+_CODES_SLACK = 10.0
+
+
+def _iterate(
+    sweeps: Sweeps, factors: Factors, options: Options
+) -> tuple[float, float, float, float]:
+    """V, P, Θ, U once; returns the terms of the objective afterwards."""
+    weighting = options.weighting
+    sums = sweeps.samples(factors, options)
+    factors.weights = weighting.update(factors.weights, sums.energy, sums.cross)
+    if options.shared:
+        _assign_shared(factors, sums, options)
+    targets = sweeps.targets(factors, sums, options)
+    gains = factors.weights if weighting.on_residual else None
+    grams = sums.weighted_grams(factors.P)
+    U = update_basis(factors.U, targets, grams, gains, options.solver)
+    reconstruction = _reconstruction(U, factors, sums, targets, grams, gains, options)
+    if options.normalize:
+        norms = np.linalg.norm(U, axis=0)
+        norms[norms == 0] = 1
+        U /= norms
+        factors.V *= norms.astype(factors.V.dtype)
+    factors.U = U.astype(factors.V.dtype)
+    smoothness = options.smoothness * sweeps.refresh_graph(factors.V)
+    diversity = weighting.penalty(factors.weights)
+    return reconstruction + diversity + smoothness, reconstruction, diversity, smoothness
+
+
+def _assign_shared(factors: Factors, sums: Sums, options: Options) -> None:
+    """p_j from the residuals summed over all samples, as the article prints it."""
+    if factors.P.shape[1] == 1:
+        return
+    weights = factors.weights
+    U = factors.U.astype(np.float64)
+    along = np.einsum("kc,kc->k", U, sums.codes_cross)
+    fitted = np.einsum("kc,kc->k", U, U @ sums.codes_gram)
+    if options.weighting.on_residual:
+        q = weights @ (sums.column_energy - 2 * along + fitted)
+    else:
+        q = weights**2 @ sums.column_energy - 2 * weights @ along + fitted.sum()
+    if options.prices is not None:
+        q += options.prices
+    known = np.finfo(np.float64).eps * sums.column_energy.sum()
+    zero = q <= known * np.finfo(np.float64).eps
+    share = zero.astype(np.float64) if zero.any() else q.min() / np.where(zero, 1, q)
+    factors.P = (share / share.sum())[None].astype(factors.P.dtype)
+
+
+def _reconstruction(
+    U: np.ndarray,
+    factors: Factors,
+    sums: Sums,
+    targets: np.ndarray,
+    grams: np.ndarray,
+    gains: np.ndarray | None,
+    options: Options,
+) -> float:
+    """Σ_ij p_ij² ‖…‖² from the sums alone: no pass over the data."""
+    if options.robust:
+        return sums.loss
+    weights = factors.weights
+    target_weights = weights if options.weighting.on_residual else weights**2
+    energy = float(np.sum(target_weights * sums.weighted_energy(factors.P)))
+    fitted = float(np.sum(U * hessian_times(U, grams, gains)))
+    return max(energy - 2 * float(np.sum(U * targets)) + fitted, 0.0)

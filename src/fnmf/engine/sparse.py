@@ -1,0 +1,205 @@
+"""Block functions for sparse rows: the same four as in ``dense``, on CSR arrays.
+
+The fit V Uᵀ is needed only where X is not zero; ‖U v‖² comes from UᵀU. Arrays over the features
+have the feature as their first index, so that one entry of X touches one short run of memory;
+the components are padded to ``LANES``.
+"""
+
+import numpy as np
+from numba import njit
+
+from fnmf.engine.rows import KEEP, assign_row, mix_grams, update_row
+from fnmf.engine.tiles import FAST
+
+LANES = 8
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _add(scale, source, target):  # type: ignore[no-untyped-def]
+    for a in range(target.shape[0]):
+        target[a] += scale * source[a]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _dot(left, right):  # type: ignore[no-untyped-def]
+    total = left.dtype.type(0)
+    for a in range(left.shape[0]):
+        total += left[a] * right[a]
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _quadratic(v, gram):  # type: ignore[no-untyped-def]
+    total = 0.0
+    for a in range(v.shape[0]):
+        for b in range(v.shape[0]):
+            total += np.float64(v[a]) * gram[a, b] * v[b]
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _add_gram(v, weight, gram):  # type: ignore[no-untyped-def]
+    for a in range(v.shape[0]):
+        scaled = weight * v[a]
+        for b in range(v.shape[0]):
+            gram[a, b] += scaled * v[b]
+
+
+@njit(nogil=True, cache=True)
+def shared_block(  # type: ignore[no-untyped-def]
+    data, indices, pointers, basis, V, graph_mean, degree, smoothness, gram, rule, robust, norms, tiny
+):
+    """See ``dense.shared_block``."""
+    n_rows, n_components = V.shape
+    width = basis.shape[1]
+    products, code = np.zeros(width, data.dtype), np.zeros(width, data.dtype)
+    cross = np.zeros(basis.shape, data.dtype)
+    codes_gram = np.zeros((n_components, n_components), data.dtype)
+    loss = 0.0
+    for i in range(n_rows):
+        first, last = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
+        if rule != KEEP or robust:
+            products[:] = 0
+            for entry in range(first, last):
+                _add(data[entry], basis[indices[entry]], products)
+        if rule != KEEP:
+            update_row(i, V, products, gram, graph_mean, degree, smoothness, rule, tiny)
+        weight = data.dtype.type(1)
+        if robust:
+            square = norms[i] + _quadratic(V[i], gram)
+            for a in range(n_components):
+                square -= 2 * np.float64(V[i, a]) * products[a]
+            residual = np.sqrt(max(square, 0.0))
+            loss += residual
+            weight = data.dtype.type(1 / max(residual, 1e-10))
+        for a in range(n_components):
+            code[a] = weight * V[i, a]
+        _add_gram(V[i], weight, codes_gram)
+        for entry in range(first, last):
+            _add(data[entry], code, cross[indices[entry]])
+    return cross, codes_gram, loss
+
+
+@njit(nogil=True, cache=True)
+def project_block(data, indices, pointers, basis, weights, P, shared, out):  # type: ignore[no-untyped-def]
+    """See ``dense.project_block``."""
+    products = np.zeros(basis.shape[1], data.dtype)
+    squares = np.zeros(weights.shape[1], data.dtype)
+    for i in range(out.shape[0]):
+        products[:] = 0
+        if not shared:
+            for j in range(P.shape[1]):
+                squares[j] = P[i, j] * P[i, j]
+        for entry in range(pointers[i] - pointers[0], pointers[i + 1] - pointers[0]):
+            k = indices[entry]
+            value = data[entry]
+            if not shared:
+                value *= _dot(squares, weights[k])
+            _add(value, basis[k], products)
+        for a in range(out.shape[1]):
+            out[i, a] = products[a]
+
+
+@njit(nogil=True, cache=True)
+def samples_block(  # type: ignore[no-untyped-def]
+    data,
+    indices,
+    pointers,
+    basis,
+    weights,
+    V,
+    P,
+    graph_mean,
+    degree,
+    smoothness,
+    grams,
+    prices,
+    on_residual,
+    rule,
+    crosses,
+    tiny,
+):
+    """See ``dense.samples_block``."""
+    n_rows, n_components = V.shape
+    n_weightings = P.shape[1]
+    n_features, width = basis.shape
+    resolution = 4 * np.finfo(data.dtype).eps
+    products, code = np.zeros(width, data.dtype), np.zeros(width, data.dtype)
+    scaled = np.zeros(width, data.dtype)
+    squares = np.zeros(n_weightings, data.dtype)
+    residuals = np.zeros(n_weightings)
+    energy = np.zeros((n_features, n_weightings), data.dtype)
+    cross = np.zeros((n_features, n_weightings), data.dtype)
+    totals = np.zeros((n_weightings if crosses else 0, n_features, width), data.dtype)
+    codes_grams = np.zeros((n_weightings, n_components, n_components), data.dtype)
+    hessian = np.empty((n_components, n_components), data.dtype)
+    longest = 0
+    for i in range(n_rows):
+        longest = max(longest, pointers[i + 1] - pointers[i])
+    fits = np.empty(longest, data.dtype)
+    for i in range(n_rows):
+        first, last = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
+        if rule != KEEP:
+            for j in range(n_weightings):
+                squares[j] = P[i, j] * P[i, j]
+            products[:] = 0
+            for entry in range(first, last):
+                k = indices[entry]
+                _add(data[entry] * _dot(squares, weights[k]), basis[k], products)
+            mix_grams(squares, grams, hessian)
+            update_row(i, V, products, hessian, graph_mean, degree, smoothness, rule, tiny)
+        for a in range(n_components):
+            code[a] = V[i, a]
+        for j in range(n_weightings):
+            residuals[j] = 0
+        scale = np.zeros(n_weightings)
+        for entry in range(first, last):
+            k = indices[entry]
+            x = data[entry]
+            fit = _dot(code, basis[k])
+            fits[entry - first] = fit
+            for j in range(n_weightings):
+                weight = np.float64(weights[k, j])
+                target = weight * x * x if on_residual else weight * weight * x * x
+                scale[j] += target
+                residuals[j] += target - 2 * weight * x * fit
+        for j in range(n_weightings):
+            fitted = _quadratic(V[i], grams[j])
+            # The three terms cancel: below this level the difference is rounding.
+            known = resolution * (scale[j] + fitted)
+            residuals[j] = max(residuals[j] + fitted, known) + prices[j]
+        assign_row(residuals, tiny, P[i])
+        for j in range(n_weightings):
+            squares[j] = P[i, j] * P[i, j]
+            _add_gram(V[i], squares[j], codes_grams[j])
+        for entry in range(first, last):
+            k = indices[entry]
+            x = data[entry]
+            _add(x * x, squares, energy[k])
+            _add(x * fits[entry - first], squares, cross[k])
+        if crosses:
+            for j in range(n_weightings):
+                for a in range(n_components):
+                    scaled[a] = squares[j] * code[a]
+                for entry in range(first, last):
+                    _add(data[entry], scaled, totals[j, indices[entry]])
+    return energy, cross, codes_grams, totals
+
+
+@njit(nogil=True, cache=True)
+def features_block(data, indices, pointers, weights, V, P):  # type: ignore[no-untyped-def]
+    """See ``dense.features_block``."""
+    n_rows, n_components = V.shape
+    width = -(-n_components // LANES) * LANES
+    code = np.zeros(width, data.dtype)
+    squares = np.zeros(P.shape[1], data.dtype)
+    total = np.zeros((weights.shape[0], width), data.dtype)
+    for i in range(n_rows):
+        for j in range(P.shape[1]):
+            squares[j] = P[i, j] * P[i, j]
+        for a in range(n_components):
+            code[a] = V[i, a]
+        for entry in range(pointers[i] - pointers[0], pointers[i + 1] - pointers[0]):
+            k = indices[entry]
+            _add(data[entry] * _dot(squares, weights[k]), code, total[k])
+    return total

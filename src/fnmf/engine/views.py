@@ -1,0 +1,196 @@
+"""Data views: how a solver sees X. Solvers ask for row blocks and never touch X themselves."""
+
+from types import ModuleType
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf.engine import dense, sparse
+from fnmf.engine.mapped import MappedCSR
+from fnmf.engine.tiles import COMPONENTS, LINE, WEIGHTINGS, padded, zeros
+
+# A block has at least this many entries, so that calling it costs little beside its work,
+_SMALL = 1 << 18
+# and at most this many, so that a converted copy of it stays small.
+_LARGE = 1 << 22
+_BLOCKS = 32
+
+
+class View(Protocol):
+    """Rows of X, with the kernels and the memory layout that suit them."""
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+    kernels: ModuleType
+
+    def blocks(self) -> list[tuple[int, int]]:
+        """Row ranges. They depend on the data alone, so that sums come out the same anywhere."""
+
+    def block(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
+        """The leading arguments of the kernels for these rows."""
+
+    def pack_basis(self, U: np.ndarray) -> np.ndarray:
+        """U (d x c) in the layout of the kernels."""
+
+    def pack_weights(self, weights: np.ndarray) -> np.ndarray:
+        """Weights (m x d) in the layout of the kernels."""
+
+    def unpack_basis(self, total: np.ndarray, n_components: int) -> np.ndarray:
+        """A d x c sum out of the layout of the kernels."""
+
+    def unpack_weights(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
+        """An m x d sum out of the layout of the kernels."""
+
+    def unpack_crosses(
+        self, total: np.ndarray, n_weightings: int, n_components: int
+    ) -> np.ndarray:
+        """An m x d x c sum out of the layout of the kernels."""
+
+    def row_energy(self, start: int, stop: int) -> np.ndarray:
+        """‖x_i‖² of these rows, in double precision."""
+
+    def column_energy(self, start: int, stop: int) -> np.ndarray:
+        """Σ_i x_ik² over these rows, in double precision."""
+
+
+def view_of(X: np.ndarray | sp.csr_array | MappedCSR) -> View:
+    """The view of a data matrix that has passed the door."""
+    if isinstance(X, MappedCSR):
+        return MappedSparseView(X)
+    if sp.issparse(X):
+        return SparseView(X)
+    return DenseView(X)
+
+
+def _even_blocks(n_rows: int, entries_per_row: float) -> list[tuple[int, int]]:
+    per_row = max(entries_per_row, 1)
+    rows = int(np.clip(n_rows / _BLOCKS, _SMALL / per_row, max(_LARGE / per_row, 1)))
+    rows = padded(max(rows, 1), 4)
+    return [(start, min(start + rows, n_rows)) for start in range(0, n_rows, rows)]
+
+
+def working_dtype(dtype: np.dtype) -> np.dtype:
+    """Type of all arrays inside: float32 stays, small integers fit into it, the rest is float64."""
+    small = dtype == np.float32 or (dtype.kind in "iubf" and dtype.itemsize <= 2)
+    return np.dtype(np.float32 if small else np.float64)
+
+
+class DenseView:
+    """A dense array, in memory or memory-mapped, of any layout and number type.
+
+    Blocks of C-ordered float arrays are views; others are copied and converted one at a time.
+    """
+
+    kernels = dense
+
+    def __init__(self, X: np.ndarray) -> None:
+        self.X = np.asarray(X)
+        self.shape = (X.shape[0], X.shape[1])
+        self.dtype = working_dtype(X.dtype)
+
+    def blocks(self) -> list[tuple[int, int]]:
+        return _even_blocks(self.shape[0], self.shape[1])
+
+    def block(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
+        rows = np.ascontiguousarray(self.X[start:stop], dtype=self.dtype).view()
+        # One compiled version serves writeable and read-only input.
+        rows.flags.writeable = False
+        return (rows,)
+
+    def pack_basis(self, U: np.ndarray) -> np.ndarray:
+        n_features, n_components = U.shape
+        return self._padded(U.T, padded(n_components, COMPONENTS), n_features)
+
+    def pack_weights(self, weights: np.ndarray) -> np.ndarray:
+        n_weightings, n_features = weights.shape
+        return self._padded(weights, padded(n_weightings, WEIGHTINGS), n_features)
+
+    def _padded(self, values: np.ndarray, rows: int, n_features: int) -> np.ndarray:
+        out = zeros(rows, padded(n_features, LINE), np.empty(0, self.dtype))
+        out[: values.shape[0], :n_features] = values
+        return out
+
+    def unpack_basis(self, total: np.ndarray, n_components: int) -> np.ndarray:
+        return total[:n_components, : self.shape[1]].T
+
+    def unpack_weights(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
+        return total[:n_weightings, : self.shape[1]]
+
+    def unpack_crosses(
+        self, total: np.ndarray, n_weightings: int, n_components: int
+    ) -> np.ndarray:
+        parts = total.reshape(n_weightings, -1, total.shape[1])
+        return parts[:, :n_components, : self.shape[1]].swapaxes(1, 2)
+
+    def row_energy(self, start: int, stop: int) -> np.ndarray:
+        rows = self.block(start, stop)[0]
+        return np.einsum("ik,ik->i", rows, rows, dtype=np.float64)
+
+    def column_energy(self, start: int, stop: int) -> np.ndarray:
+        rows = self.block(start, stop)[0]
+        return np.einsum("ik,ik->k", rows, rows, dtype=np.float64)
+
+
+class SparseView:
+    """A canonical CSR matrix in memory."""
+
+    kernels = sparse
+
+    def __init__(self, X: sp.csr_array) -> None:
+        self.X = X
+        self.shape = (X.shape[0], X.shape[1])
+        self.dtype = working_dtype(X.dtype)
+
+    def blocks(self) -> list[tuple[int, int]]:
+        # One entry costs as much as several of a dense row: its features lie anywhere.
+        return _even_blocks(self.shape[0], 8 * len(self.X.indices) / max(self.shape[0], 1))
+
+    def block(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
+        pointers = np.asarray(self.X.indptr[start : stop + 1])
+        span = slice(int(pointers[0]), int(pointers[-1]))
+        arrays = (
+            np.asarray(self.X.data[span], dtype=self.dtype).view(),
+            np.asarray(self.X.indices[span]).view(),
+            pointers,
+        )
+        for array in arrays:
+            array.flags.writeable = False
+        return arrays
+
+    def pack_basis(self, U: np.ndarray) -> np.ndarray:
+        out = np.zeros((U.shape[0], padded(U.shape[1], sparse.LANES)), self.dtype)
+        out[:, : U.shape[1]] = U
+        return out
+
+    def pack_weights(self, weights: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(weights.T, dtype=self.dtype)
+
+    def unpack_basis(self, total: np.ndarray, n_components: int) -> np.ndarray:
+        return total[:, :n_components]
+
+    def unpack_weights(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
+        return total.T
+
+    def unpack_crosses(
+        self, total: np.ndarray, n_weightings: int, n_components: int
+    ) -> np.ndarray:
+        return total[:, :, :n_components]
+
+    def row_energy(self, start: int, stop: int) -> np.ndarray:
+        data, _, pointers = self.block(start, stop)
+        sums = np.concatenate([[0.0], np.cumsum(data.astype(np.float64) ** 2)])
+        return np.diff(sums[pointers - pointers[0]])
+
+    def column_energy(self, start: int, stop: int) -> np.ndarray:
+        data, indices, _ = self.block(start, stop)
+        return np.bincount(indices, data.astype(np.float64) ** 2, self.shape[1])
+
+
+class MappedSparseView(SparseView):
+    """CSR arrays on disk; a block is read when it is asked for."""
+
+    def __init__(self, X: MappedCSR) -> None:
+        self.X = X
+        self.shape = X.shape
+        self.dtype = working_dtype(X.dtype)

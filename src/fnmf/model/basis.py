@@ -1,0 +1,51 @@
+"""The update of the basis U from the sums of a sweep."""
+
+import numpy as np
+
+# Rounds over the columns of U are cheap beside the sweep that gave their sums.
+_ROUNDS = 3
+
+
+def update_basis(
+    U: np.ndarray, cross: np.ndarray, grams: np.ndarray, gains: np.ndarray | None, solver: str
+) -> np.ndarray:
+    """One step for min_{U≥0} Σ_k u_kᵀ M_k u_k − 2 u_k·c_k, with M_k = Σ_j gains_jk grams_j.
+
+    Parameters
+    ----------
+    U : ndarray of shape (d, c)
+        The basis before the step.
+    cross : ndarray of shape (d, c)
+        c_k in its rows.
+    grams : ndarray of shape (m, c, c)
+        Vᵀ diag(p_j²) V.
+    gains : ndarray of shape (m, d) or None
+        How much each Gram matrix counts for each feature; ``None`` means 1 throughout.
+    solver : {"mu", "mu-fast", "hals"}
+        Multiplicative with square root, without, or exact over each column in turn.
+
+    Returns
+    -------
+    ndarray of shape (d, c)
+        The basis after the step, in double precision.
+    """
+    U = U.astype(np.float64)
+    if solver == "hals":
+        for _ in range(_ROUNDS):
+            for a in range(U.shape[1]):
+                pull = hessian_times(U, grams[:, :, a, None], gains)[:, 0]
+                curvature = hessian_times(np.ones((len(U), 1)), grams[:, a, a, None, None], gains)
+                step = np.zeros(len(U))
+                np.divide(cross[:, a] - pull, curvature[:, 0], out=step, where=curvature[:, 0] > 0)
+                U[:, a] = np.maximum(U[:, a] + step, 0)
+        return U
+    below = hessian_times(U, grams, gains)
+    ratio = cross / np.maximum(below, np.finfo(np.float64).tiny)
+    return U * (np.sqrt(ratio) if solver == "mu" else ratio)
+
+
+def hessian_times(U: np.ndarray, grams: np.ndarray, gains: np.ndarray | None) -> np.ndarray:
+    """Rows M_k u_k, without ever forming an M_k."""
+    if gains is None:
+        return U @ grams.sum(axis=0)
+    return np.einsum("jk,jkc->kc", gains, U @ grams)

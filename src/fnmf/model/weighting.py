@@ -1,0 +1,78 @@
+"""How features are weighed: the term by which NMF, GNMF and FNMF differ.
+
+A weighting says what the weights do to the data term and how they follow from the sums of a
+sweep. The data term is Σ_ij p_ij² times
+
+* ‖θ_j ∘ x_i − U v_i‖² if the weights act on the data (``on_residual`` is false), or
+* Σ_k ω_jk (x_ik − u_k·v_i)² if they act on the residual.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from fnmf.model.simplex import minimise_on_simplex
+
+
+class Weighting(Protocol):
+    """What a solver needs to know of the weights."""
+
+    on_residual: bool
+
+    def update(self, weights: np.ndarray, energy: np.ndarray, cross: np.ndarray) -> np.ndarray:
+        """New weights from P²ᵀ(X∘X) and P²ᵀ(X∘VUᵀ), all m x d."""
+
+    def penalty(self, weights: np.ndarray) -> float:
+        """The part of the objective that depends on the weights alone."""
+
+
+@dataclass(frozen=True)
+class FixedWeighting:
+    """Weights that stay as they are: plain NMF and GNMF."""
+
+    on_residual: bool = False
+
+    def update(self, weights: np.ndarray, energy: np.ndarray, cross: np.ndarray) -> np.ndarray:
+        return weights
+
+    def penalty(self, weights: np.ndarray) -> float:
+        return 0.0
+
+
+@dataclass(frozen=True)
+class PaperWeighting:
+    """Each row of weights on the simplex, kept apart by λ Σ_{j≠l} ⟨θ_j, θ_l⟩.
+
+    Parameters
+    ----------
+    diversity : float
+        λ.
+    live : ndarray of bool, shape (d,)
+        Features that are not zero everywhere. The others fit anything at no cost, so all
+        weight would run to them; they get none.
+    """
+
+    diversity: float
+    live: np.ndarray
+    on_residual: bool = False
+
+    def update(self, weights: np.ndarray, energy: np.ndarray, cross: np.ndarray) -> np.ndarray:
+        weights = weights.copy()
+        live = self.live
+        for j in range(len(weights)):
+            others = weights.sum(axis=0) - weights[j]
+            # Σ_{j≠l} counts each pair twice, hence 2λ (the article prints λ).
+            slope = 2 * self.diversity * others - 2 * cross[j]
+            weights[j] = 0
+            weights[j, live] = minimise_on_simplex(energy[j, live], slope[live])
+        return weights
+
+    def penalty(self, weights: np.ndarray) -> float:
+        total = weights.sum(axis=0)
+        return self.diversity * float(total @ total - np.sum(weights * weights))
+
+
+def uniform_weights(n_weightings: int, live: np.ndarray) -> np.ndarray:
+    """The start: every feature that is not zero everywhere weighs the same."""
+    return np.tile(live / max(live.sum(), 1), (n_weightings, 1))
