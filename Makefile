@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test lint types pytest format clean
+.PHONY: demo test lint types pytest browser format clean
 
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -25,6 +25,12 @@ types: $(VENV)/.installed
 
 pytest: $(VENV)/.installed
 	$(BIN)/python -m pytest -n $(JOBS)
+
+# The report is tested in a real browser; without one those tests are skipped with a loud reason.
+browser:
+	command -v chromium chromium-browser google-chrome >/dev/null || \
+	  (apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends chromium) || \
+	  echo "No browser could be installed; install Chromium by hand."
 
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix .
