@@ -33,7 +33,6 @@ _TARGET_RECALL = 0.985
 _PROBES = 128
 _PROJECTION_SAMPLE_BYTES = 16_000_000
 _WIDE_CODES_UP_TO = 2 * _CODE_BYTES
-_LISTS_FACTOR = 2
 _SEED = 0
 
 
@@ -97,18 +96,19 @@ def _tune(index: Any, recall: Callable[[int], float], k: int, n_samples: int) ->
 
     When more lists no longer help, the codes are what misses them: measure more candidates.
     """
+    most = max(16, index.nlist // 6)  # beyond that the exact search is about as fast
     for wanted in (4 * k + 2, 16 * k + 8):
         wanted = min(wanted, n_samples)
         before = 0.0
-        index.nprobe = 4
+        index.nprobe = min(4, index.nlist)
         while True:
             reached = recall(wanted)
             if reached >= _TARGET_RECALL:
                 return wanted
-            if reached < before + 0.001 or index.nprobe >= index.nlist:
+            if reached < before + 0.001 or index.nprobe >= most:
                 break
             before = reached
-            index.nprobe = min(2 * index.nprobe, index.nlist)
+            index.nprobe = min(2 * index.nprobe, most, index.nlist)
     return wanted
 
 
@@ -151,7 +151,7 @@ def sample_rows(n: int, size: int) -> np.ndarray:
 
 def _build_index(faiss: Any, references: Rows, project: _Projection) -> Any:
     n_samples, dimensions = references.shape[0], project.dimensions
-    n_lists = max(1, min(int(_LISTS_FACTOR * math.sqrt(n_samples)), n_samples // _TRAINING_ROWS_PER_LIST))
+    n_lists = min(int(2 * math.sqrt(n_samples)), max(1, n_samples // _TRAINING_ROWS_PER_LIST))
     wide = 2 * n_samples * dimensions <= _WIDE_CODES_UP_TO
     code = faiss.ScalarQuantizer.QT_fp16 if wide else faiss.ScalarQuantizer.QT_8bit
     quantizer = faiss.IndexFlatL2(dimensions)
