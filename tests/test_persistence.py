@@ -63,7 +63,7 @@ class Toy(ClusterMixin, BaseEstimator):
 
 @pytest.fixture(autouse=True)
 def allow_toy(monkeypatch):
-    monkeypatch.setattr(_estimators, "known_classes", lambda: {"Toy": Toy})
+    monkeypatch.setattr(_estimators, "_CLASSES", {"Toy": lambda: Toy})
 
 
 @pytest.fixture

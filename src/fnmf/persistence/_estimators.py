@@ -1,6 +1,7 @@
 """Estimators as a class name, parameters and fitted attributes; only classes of an allow-list."""
 
 import importlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,18 +32,16 @@ _KMEANS_ATTRIBUTES = (
 _MOST_JOBS = 1024
 
 
-def known_classes() -> dict[str, Any]:
-    """Name in the file and class, for every estimator that may be stored and loaded."""
-    from sklearn.base import BaseEstimator
+def _from(module: str, name: str) -> Callable[[], Any]:
+    return lambda: getattr(importlib.import_module(module), name)
 
-    baselines = importlib.import_module("fnmf.baselines")
-    classes: dict[str, Any] = {
-        f"baselines.{name}": value
-        for name in getattr(baselines, "__all__", ())
-        if isinstance(value := getattr(baselines, name), type) and issubclass(value, BaseEstimator)
-    }
-    classes["FNMF"] = importlib.import_module("fnmf._fnmf").FNMF
-    return classes
+
+# Name in the file, and how to get the class: imported only when a file needs it.
+_BASELINES = ("NMF", "RNMF", "GNMF", "RMNMF", "LCNMF", "ONGR", "CAN", "PCAN", "CLR", "KMM")
+_CLASSES: dict[str, Callable[[], Any]] = {
+    "FNMF": _from("fnmf._fnmf", "FNMF"),
+    **{f"baselines.{name}": _from("fnmf.baselines", name) for name in _BASELINES},
+}
 
 
 def estimator_to_json(value: Any, encode: "Encoder") -> dict[str, Any] | None:
@@ -52,8 +51,8 @@ def estimator_to_json(value: Any, encode: "Encoder") -> dict[str, Any] | None:
     if type(value) is KMeans:
         attributes = {n: getattr(value, n) for n in _KMEANS_ATTRIBUTES if hasattr(value, n)}
         return _description(KMEANS, value, attributes, encode)
-    for name, known in known_classes().items():
-        if type(value) is known:
+    for name, known in _CLASSES.items():
+        if name.endswith(type(value).__name__) and type(value) is known():
             parameters = value.get_params(deep=False)
             attributes = {
                 key: item
@@ -83,12 +82,11 @@ def estimator_from_json(node: dict[str, Any], decode: "Decoder") -> Any:
         raise ModelFileError("an estimator is described without parameters or attributes")
     if name == KMEANS:
         return _kmeans(params, attributes, decode)
-    classes = known_classes()
-    if name not in classes:
+    if name not in _CLASSES:
         raise ModelFileError(
             f"it holds an estimator {str(name)[:80]!r}, which this version of fnmf does not know"
         )
-    known = classes[str(name)]
+    known = _CLASSES[str(name)]()
     model = known(**_parameters(known, params, decode))
     for key, item in attributes.items():
         # A file must not replace methods of the class.
