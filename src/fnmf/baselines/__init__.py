@@ -8,9 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from fnmf.baselines._registry import Method, all_methods
 
-_NAMES = ("CAN", "CLR", "GNMF", "KMM", "LCNMF", "NMF", "ONGR", "PCAN", "RMNMF", "RNMF")
-
-__all__ = ["Method", "all_methods", *_NAMES]  # noqa: PLE0604
+__all__ = [
+    "CAN",
+    "CLR",
+    "GNMF",
+    "KMM",
+    "LCNMF",
+    "NMF",
+    "ONGR",
+    "PCAN",
+    "RMNMF",
+    "RNMF",
+    "Method",
+    "all_methods",
+]
 
 if TYPE_CHECKING:
     from fnmf.baselines._can import CAN
@@ -26,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _NAMES:
+    if name in __all__:
         return getattr(importlib.import_module(f"fnmf.baselines._{name.lower()}"), name)
     raise AttributeError(f"module 'fnmf.baselines' has no attribute {name!r}")
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.baselines._base import Matrix
 from fnmf.baselines._components import components
+from fnmf.baselines._matrix import Matrix, dense, is_sparse, squared_norms
 from fnmf.baselines._simplex import edge_distances, project_block, project_rows
 from fnmf.baselines._spectral import indicators, laplacian, smallest_eigenvectors
 from fnmf.graph import adaptive_weights, nearest_neighbors
@@ -98,12 +98,11 @@ def full_step(
     n = X.shape[0]
     # ‖x_i − x_j‖² + λ‖f_i − f_j‖² is a distance in one joint space.
     G = np.sqrt(strength) * F
-    norms = _squared_norms(X) + _squared_norms(G)
+    norms = squared_norms(X) + squared_norms(G)
 
     def block(start: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows = slice(start, min(start + size, n))
-        products = X[rows] @ X.T
-        products = products.toarray() if sp.issparse(products) else products
+        products = dense(X[rows] @ X.T)
         products += G[rows] @ G.T
         products *= 2.0
         products -= norms
@@ -125,11 +124,6 @@ def full_step(
 def edge_cost(X: Matrix, graph: sp.csr_array) -> float:
     """Σ_ij ‖x_i − x_j‖² s_ij."""
     degrees: Any = graph.sum(axis=1) + graph.sum(axis=0)
-    cross = X.multiply(graph @ X).sum() if sp.issparse(X) else np.sum(X * (graph @ X))
-    return max(float(degrees @ _squared_norms(X) - 2.0 * cross), 0.0)
-
-
-def _squared_norms(X: Any) -> np.ndarray:
-    if sp.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
+    image = graph @ X
+    cross = X.multiply(image).sum() if is_sparse(X) else np.sum(np.asarray(X) * image)
+    return max(float(degrees @ squared_norms(X) - 2.0 * cross), 0.0)

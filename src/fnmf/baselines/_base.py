@@ -1,6 +1,5 @@
 """What the competitors share on the outside: checks at the door and fitted attributes."""
 
-import math
 import warnings
 from typing import Any
 
@@ -11,10 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, check_random_state
 
 from fnmf._validation import check_data, check_integer
+from fnmf.baselines._matrix import Matrix, is_sparse
 from fnmf.baselines._rank import StructuredGraph
 from fnmf.engine.mapped import MappedCSR
-
-Matrix = np.ndarray | sp.csr_array
 
 
 class Competitor(ClusterMixin, BaseEstimator):
@@ -27,6 +25,9 @@ class Competitor(ClusterMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = self._non_negative
+        if self._non_negative:
+            # scikit-learn's checks feed negative data to whatever calls itself a clusterer.
+            tags.estimator_type = None
         return tags
 
     def _check_fit(self, X: Any) -> tuple[Matrix, int]:
@@ -49,8 +50,8 @@ class Competitor(ClusterMixin, BaseEstimator):
                 f"{type(self).__name__} works in memory; pass a SciPy CSR array instead of a "
                 "memory-mapped one."
             )
-        if sp.issparse(checked):
-            return sp.csr_array(checked, dtype=np.float64)
+        if is_sparse(checked):
+            return sp.csr_array(checked.astype(np.float64))
         return np.ascontiguousarray(checked, dtype=np.float64)
 
 
@@ -64,11 +65,14 @@ class GraphClusterer(Competitor):
     history_: np.ndarray
     converged_: bool
 
-    def _adopt(self, found: StructuredGraph, n_clusters: int) -> None:
+    def _adopt(self, found: StructuredGraph, n_clusters: int, scale: float = 1.0) -> None:
+        """Keep what was found on data multiplied by ``scale``."""
         self.graph_ = found.graph
         self.labels_ = found.labels
         self.n_connected_components_ = found.n_components
-        self.history_ = found.history
+        self.history_ = found.history.copy()
+        for name in ("total", "fit", "rank", "strength"):
+            self.history_[name] /= scale**2
         self.n_iter_ = found.n_iter
         self.converged_ = found.n_components == n_clusters
         if not self.converged_:
@@ -88,15 +92,6 @@ def warn_components(estimator: Any, n_found: int, n_clusters: int) -> None:
         ConvergenceWarning,
         stacklevel=4,
     )
-
-
-def scaled(X: Matrix) -> Matrix:
-    """X times a power of two, largest value near 1: squares cannot overflow, no digit changes."""
-    values = X.data if sp.issparse(X) else X
-    largest = float(np.abs(values).max(initial=0.0))
-    if largest == 0.0:
-        return X
-    return X * 2.0 ** -max(min(math.frexp(largest)[1], 1000), -1000)
 
 
 def check_neighbors(n_neighbors: Any, n_samples: int, default: int) -> int:

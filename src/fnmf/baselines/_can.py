@@ -5,7 +5,8 @@ from typing import Any, Self
 
 from fnmf._validation import check_choice, check_integer
 from fnmf.baselines._adaptive import Neighbors, count, embed, full_step, local_step
-from fnmf.baselines._base import GraphClusterer, check_neighbors, scaled
+from fnmf.baselines._base import GraphClusterer, check_neighbors
+from fnmf.baselines._matrix import unit_scale
 from fnmf.baselines._rank import search_rank
 
 DEFAULT_NEIGHBORS = 15
@@ -101,7 +102,8 @@ class CAN(GraphClusterer):
         max_iter = check_integer("max_iter", self.max_iter, low=1)
         X, n_clusters = self._check_fit(X)
         k = check_neighbors(self.n_neighbors, X.shape[0], DEFAULT_NEIGHBORS)
-        X = scaled(X)
+        scale = unit_scale(X)
+        X = X * scale
         edges = Neighbors.find(X, k, self.n_jobs)
         if neighborhood == "local":
             step = partial(local_step, edges)
@@ -116,5 +118,5 @@ class CAN(GraphClusterer):
             embed=partial(embed, n_clusters=n_clusters),
             max_iter=max_iter,
         )
-        self._adopt(found, n_clusters)
+        self._adopt(found, n_clusters, scale)
         return self

@@ -8,7 +8,8 @@ import scipy.sparse as sp
 
 from fnmf._validation import check_choice, check_integer, check_real
 from fnmf.baselines._adaptive import count, embed, sparse_graph
-from fnmf.baselines._base import GraphClusterer, check_neighbors, scaled
+from fnmf.baselines._base import GraphClusterer, check_neighbors
+from fnmf.baselines._matrix import is_sparse, unit_scale
 from fnmf.baselines._rank import search_rank
 from fnmf.baselines._simplex import edge_distances, minimise_rows, project_rows
 from fnmf.graph import adaptive_neighbors
@@ -114,7 +115,7 @@ class CLR(GraphClusterer):
         if isinstance(self.graph, str):
             check_choice("graph", self.graph, ("adaptive",))
             k = check_neighbors(self.n_neighbors, X.shape[0], 5)
-            A = adaptive_neighbors(scaled(X), k, symmetric=False, n_jobs=self.n_jobs)
+            A = adaptive_neighbors(X * unit_scale(X), k, symmetric=False, n_jobs=self.n_jobs)
         else:
             A = _check_directed(self.graph, X.shape[0])
         found = search_rank(
@@ -165,7 +166,7 @@ class _AbsoluteLoss:
 
 def _check_directed(graph: Any, n_samples: int) -> sp.csr_array:
     """A graph of the user's: square and non-negative, edges possibly one-way."""
-    if not sp.issparse(graph):
+    if not is_sparse(graph):
         raise TypeError(
             f'graph must be "adaptive" or a SciPy sparse matrix, got {type(graph).__name__}; '
             "wrap a dense array in scipy.sparse.csr_array."
@@ -177,7 +178,7 @@ def _check_directed(graph: Any, n_samples: int) -> sp.csr_array:
         )
     if graph.format in ("csr", "csc", "bsr"):
         graph.check_format(full_check=True)
-    A = sp.csr_array(graph, dtype=np.float64, copy=True)
+    A = sp.csr_array(graph).astype(np.float64)
     A.sum_duplicates()
     if not np.isfinite(A.data).all() or A.data.min(initial=0.0) < 0:
         raise ValueError("graph has weights that are negative or not finite; pass similarities.")

@@ -11,10 +11,12 @@ from threadpoolctl import threadpool_limits
 
 from fnmf._validation import check_choice, check_integer
 from fnmf.baselines._adaptive import sparse_graph
-from fnmf.baselines._base import GraphClusterer, Matrix, as_seed, scaled, warn_components
+from fnmf.baselines._base import GraphClusterer, as_seed, warn_components
 from fnmf.baselines._components import bipartite_components, in_order_of_first_sample
+from fnmf.baselines._matrix import Matrix, dense, is_sparse, unit_scale
 from fnmf.baselines._rank import StructuredGraph, search_rank, table
 from fnmf.baselines._simplex import edge_distances, project_rows
+from fnmf.baselines._spectral import inverse_root
 from fnmf.graph import adaptive_weights, nearest_neighbors
 
 FIELDS = ("total", "n_connected_components", "n_prototypes", "n_inner")
@@ -133,7 +135,8 @@ class KMM(GraphClusterer):
         X, n_clusters = self._check_fit(X)
         m, k = self._sizes(X.shape[0], n_clusters)
         seed = as_seed(self.random_state)
-        unit = scaled(X)
+        scale = unit_scale(X)
+        unit = X * scale
         rows: list[tuple[float, ...]] = []
         best: _Round | None = None
         partition = None
@@ -141,7 +144,7 @@ class KMM(GraphClusterer):
         for t in range(max_iter):
             now = _Round.run(unit, prototypes, k, n_clusters, max_inner, self.n_jobs)
             rows.append(
-                (now.total, now.found.n_components, len(prototypes), now.found.n_iter)
+                (now.total / scale**2, now.found.n_components, len(prototypes), now.found.n_iter)
             )
             if now.found.n_components != n_clusters:
                 if best is not None and best.found.n_components == n_clusters:
@@ -156,7 +159,8 @@ class KMM(GraphClusterer):
             partition = settled
             prototypes = move_prototypes(unit, now, n_clusters)
         assert best is not None
-        self._keep(X, unit, best, n_clusters, rows)
+        self.prototypes_ = best.prototypes / scale
+        self._keep(best, n_clusters, rows)
         return self
 
     def _sizes(self, n_samples: int, n_clusters: int) -> tuple[int, int]:
@@ -177,15 +181,10 @@ class KMM(GraphClusterer):
             )
         return m, k
 
-    def _keep(
-        self, X: Matrix, unit: Matrix, best: "_Round", n_clusters: int, rows: list[Any]
-    ) -> None:
+    def _keep(self, best: "_Round", n_clusters: int, rows: list[tuple[float, ...]]) -> None:
         found = best.found
         self.graph_, self.labels_ = found.graph, found.labels
         self.n_connected_components_ = found.n_components
-        # Back to the scale of the data: the factor is a power of two.
-        factor = float(abs(X).max()) / max(float(abs(unit).max()), np.finfo(float).tiny)
-        self.prototypes_ = best.prototypes * (factor or 1.0)
         self.prototype_labels_ = bipartite_components(found.graph, count_empty_columns=False)[2]
         self.history_, self.n_iter_ = table(rows, FIELDS), len(rows)
         self.converged_ = found.n_components == n_clusters
@@ -220,9 +219,7 @@ class _Round:
         edges = _Edges(
             np.arange(0, n * k + 1, k), indices[:, :k].ravel(), distances[:, :k].ravel(), m, gamma
         )
-        start = sparse_graph(
-            edges.indptr, edges.indices, adaptive_weights(distances).ravel(), m
-        )
+        start = sparse_graph(edges.indptr, edges.indices, adaptive_weights(distances).ravel(), m)
         edges.degrees = degrees(start)
         found = search_rank(
             start,
@@ -272,11 +269,6 @@ def degrees(graph: sp.csr_array) -> np.ndarray:
     return np.bincount(graph.indices, graph.data, minlength=graph.shape[1])
 
 
-def inverse_root(values: np.ndarray) -> np.ndarray:
-    """1/√x, and 0 for 0."""
-    return np.divide(1.0, np.sqrt(values), out=np.zeros_like(values), where=values > 0)
-
-
 def bipartite_embedding(graph: sp.csr_array, n_vectors: int) -> np.ndarray:
     """Leading singular vectors of S D^{-1/2}, left above right, each divided by √2."""
     N = sp.csr_array(graph @ sp.diags_array(inverse_root(degrees(graph))))
@@ -295,8 +287,7 @@ def draw_prototypes(X: Matrix, m: int, init: str, seed: int) -> np.ndarray:
     """k-means centroids or random samples, without duplicates."""
     if init == "random":
         picked = np.random.default_rng(seed).choice(X.shape[0], m, replace=False)
-        points = X[np.sort(picked)]
-        points = points.toarray() if sp.issparse(points) else points
+        points = dense(X[np.sort(picked)])
     else:
         points = centroids(X, m, seed)
     distinct = np.unique(points, axis=0)
@@ -306,7 +297,7 @@ def draw_prototypes(X: Matrix, m: int, init: str, seed: int) -> np.ndarray:
 
 def centroids(X: Matrix, m: int, seed: int) -> np.ndarray:
     """Centroids of one k-means run; fewer if there are fewer distinct samples."""
-    distinct = len(np.unique(X, axis=0)) if isinstance(X, np.ndarray) else _n_distinct(X)
+    distinct = _n_distinct(X) if is_sparse(X) else len(np.unique(np.asarray(X), axis=0))
     # One BLAS thread: the sums are then the same on every machine load.
     with threadpool_limits(1):
         model = KMeans(min(m, distinct), n_init=1, random_state=seed % 2**32).fit(X)
@@ -325,10 +316,8 @@ def move_prototypes(X: Matrix, now: _Round, n_clusters: int) -> np.ndarray:
     n, m = X.shape[0], len(now.prototypes)
     own = sp.csr_array((np.ones(n), (np.arange(n), now.nearest)), shape=(n, m))
     weighted = sp.csr_array(own.multiply(now.found.graph))
-    sizes, masses = own.sum(axis=0), weighted.sum(axis=0)
-    means = own.T @ X
-    by_weight = weighted.T @ X
-    means, by_weight = (a.toarray() if sp.issparse(a) else a for a in (means, by_weight))
+    sizes, masses = degrees(own), degrees(weighted)
+    means, by_weight = dense(own.T @ X), dense(weighted.T @ X)
     moved = now.prototypes.copy()
     full, busy = masses > 0, (sizes > 0) & (masses <= 0)
     moved[full] = by_weight[full] / masses[full, None]

@@ -12,9 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from fnmf._labels import kmeans_on
 from fnmf._validation import check_choice, check_integer, check_real
-from fnmf.baselines._base import Competitor, Matrix, as_seed
+from fnmf.baselines._base import Competitor, as_seed
 from fnmf.baselines._components import bipartite_components
 from fnmf.baselines._kmm import centroids
+from fnmf.baselines._matrix import Matrix, dense, is_sparse
 from fnmf.baselines._nnls import nonnegative_rows
 from fnmf.baselines._rank import table
 from fnmf.baselines._spectral import indicators, laplacian, smallest_eigenvectors
@@ -228,9 +229,8 @@ def start(
     n, d = X.shape
     if init == "random":
         generator = np.random.default_rng(seed)
-        U, G = generator.random((d, m)), generator.random((n, m))
-        codes = G * (np.argsort(np.argsort(-G, axis=1), axis=1) < q)
-        return U, sp.csr_array(codes)
+        U, codes = generator.random((d, m)), generator.random((n, m))
+        return U, sp.csr_array(codes * (np.argsort(np.argsort(-codes, axis=1), axis=1) < q))
     centres = centroids(X, m, seed)
     # k-means can leave a rounding error below zero.
     centres = np.maximum(centres, 0.0)
@@ -240,9 +240,7 @@ def start(
     indices, distances = nearest_neighbors(centres, q + 1, queries=X, n_jobs=n_jobs)
     weights = adaptive_weights(distances)
     indptr = np.arange(0, n * q + 1, q)
-    G = sp.csr_array(
-        (weights.ravel(), indices[:, :q].ravel(), indptr), shape=(n, len(centres))
-    )
+    G = sp.csr_array((weights.ravel(), indices[:, :q].ravel(), indptr), shape=(n, len(centres)))
     G.sort_indices()
     G.eliminate_zeros()
     return np.ascontiguousarray(centres.T), G
@@ -258,8 +256,7 @@ def embed(
 
 def update_centroids(X: Matrix, U: np.ndarray, G: sp.csr_array) -> np.ndarray:
     """Multiplicative step on U."""
-    cross = G.T @ X
-    cross = cross.toarray() if sp.issparse(cross) else cross
+    cross = dense(G.T @ X)
     gram = (G.T @ G).toarray()
     return U * cross.T / np.maximum(U @ gram, _FLOOR)
 
@@ -291,7 +288,7 @@ def update_codes(
 
 def reconstruction(X: Matrix, U: np.ndarray, G: sp.csr_array, cross: np.ndarray) -> float:
     """‖X − G Uᵀ‖² without the product."""
-    values = X.data if sp.issparse(X) else X
+    values = X.data if is_sparse(X) else np.asarray(X)
     fitted = float(G.multiply(cross).sum())
     norm = float(np.sum((G.T @ G).multiply(U.T @ U)))
     return max(float(np.sum(values * values)) - 2.0 * fitted + norm, 0.0)

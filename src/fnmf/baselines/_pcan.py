@@ -9,8 +9,9 @@ from scipy.linalg import eigh
 
 from fnmf._validation import check_choice, check_integer
 from fnmf.baselines._adaptive import Neighbors, count, embed, full_step, local_step
-from fnmf.baselines._base import GraphClusterer, Matrix, check_neighbors, scaled
+from fnmf.baselines._base import GraphClusterer, check_neighbors
 from fnmf.baselines._can import DEFAULT_NEIGHBORS
+from fnmf.baselines._matrix import Matrix, dense, unit_scale
 from fnmf.baselines._rank import search_rank
 from fnmf.baselines._spectral import laplacian
 
@@ -121,7 +122,8 @@ class PCAN(GraphClusterer):
         p = max(1, n_clusters - 1)
         if self.n_components is not None:
             p = check_integer("n_components", self.n_components, low=1)
-        X = scaled(X)
+        scale = unit_scale(X)
+        X = X * scale
         edges = Neighbors.find(X, k, self.n_jobs)
         search = _Projected(X, edges, p, neighborhood, self.n_jobs)
         found = search_rank(
@@ -134,7 +136,7 @@ class PCAN(GraphClusterer):
             max_iter=max_iter,
         )
         self.projection_ = search.axes @ search.W
-        self._adopt(found, n_clusters)
+        self._adopt(found, n_clusters, scale)
         return self
 
 
@@ -144,8 +146,8 @@ class _Projected:
     def __init__(
         self, X: Matrix, edges: Neighbors, p: int, neighborhood: str, n_jobs: int | None
     ) -> None:
-        dense = X.toarray() if sp.issparse(X) else X
-        basis, lengths, axes = np.linalg.svd(dense - dense.mean(axis=0), full_matrices=False)
+        rows = dense(X)
+        basis, lengths, axes = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
         kept = max(1, int(np.sum(lengths > _NULL_SPACE * lengths[0])))
         self.basis, self.lengths, self.axes = basis[:, :kept], lengths[:kept], axes[:kept].T
         self.X = self.basis * self.lengths

@@ -63,7 +63,9 @@ def smallest_eigenvectors(
     # ARPACK needs room for its Krylov space.
     if n <= 4 * n_vectors + 20:
         return np.hstack([null, _dense(matrix, missing, null)])
-    first = np.cos(np.arange(n)) if start is None else start.sum(axis=1) + 1e-3 * np.cos(np.arange(n))
+    first = (
+        np.cos(np.arange(n)) if start is None else start.sum(axis=1) + 1e-3 * np.cos(np.arange(n))
+    )
     apply = _inverse(matrix) if matrix.nnz <= _FACTORISE_UP_TO else _reflection(matrix)
 
     def deflated(vector: np.ndarray) -> np.ndarray:
@@ -112,3 +114,8 @@ def _dense(matrix: sp.csr_array, missing: int, null: np.ndarray) -> np.ndarray:
     lift = 1.0 + 2.0 * float(matrix.diagonal().max())
     lifted = matrix.toarray() + lift * (null @ null.T)
     return eigh(lifted, subset_by_index=[0, missing - 1])[1]
+
+
+def inverse_root(values: np.ndarray) -> np.ndarray:
+    """1/√x, and 0 for 0: the scale of a normalised Laplacian."""
+    return np.divide(1.0, np.sqrt(values), out=np.zeros_like(values), where=values > 0)

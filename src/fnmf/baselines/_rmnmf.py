@@ -1,0 +1,316 @@
+"""RMNMF: robust manifold NMF, by the alternating direction method of multipliers."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from fnmf._labels import kmeans_on
+from fnmf._validation import check_choice, check_integer, check_real
+from fnmf.baselines._base import Competitor, as_seed
+from fnmf.baselines._components import in_order_of_first_sample
+from fnmf.baselines._input_graph import input_graph
+from fnmf.baselines._matrix import dense
+from fnmf.baselines._nnls import nonnegative_rows
+from fnmf.baselines._rank import table
+from fnmf.baselines._spectral import laplacian
+from fnmf.baselines._stiefel import polar_factor
+
+FIELDS = ("total", "reconstruction", "smoothness", "residual_data", "residual_sign")
+
+_LARGEST_PENALTY = 1e10
+
+
+class RMNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
+    """Robust manifold NMF: l2,1 loss, graph term and orthonormal non-negative representation.
+
+    A basis U (d × c) and a representation V (n × c) minimise
+
+        ‖X − V Uᵀ‖_{2,1} + λ tr(Vᵀ L V)      subject to V ≥ 0, VᵀV = I
+
+    where the l2,1 norm sums the lengths of the samples' residuals, L is the Laplacian of a
+    neighbour graph and λ is ``smoothness``. The splitting E = X − VUᵀ, H = V is solved by
+    alternating directions with a growing penalty: V is orthonormal after every iteration,
+    H is non-negative, and both meet in the limit.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Columns of V, and clusters.
+    smoothness : float, default=10.0
+        λ, the weight of the graph term.
+    n_neighbors : int, default=5
+        Neighbours in the adaptive-neighbour graph.
+    graph : "adaptive" or sparse matrix of shape (n_samples, n_samples), default="adaptive"
+        The neighbour graph, built from the data, or given and symmetric.
+    penalty : float, optional
+        First penalty μ; by default max(10, λ). Meant for samples of unit length.
+    penalty_growth : float, default=1.05
+        Factor of the penalty in each iteration; at least 1.
+    labels : {"kmeans", "argmax"}, default="kmeans"
+        k-means on the rows of V, or the largest entry of each row.
+    max_iter : int, default=1000
+        Iterations.
+    tol : float, default=1e-3
+        Both relative constraint residuals must fall to this.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the k-means start and of the k-means labels.
+    n_jobs : int, optional
+        Threads of the neighbour search. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Clusters.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        V: orthonormal, non-negative up to ``tol``.
+    nonnegative_embedding_ : ndarray of shape (n_samples, n_clusters)
+        H: non-negative, orthonormal up to ``tol``.
+    components_ : ndarray of shape (n_clusters, n_features)
+        Uᵀ.
+    graph_ : csr_array of shape (n_samples, n_samples)
+        The neighbour graph.
+    converged_ : bool
+        Whether both residuals fell to ``tol``.
+    history_ : ndarray
+        One row an iteration: total, reconstruction, smoothness, residual_data
+        (‖X − VUᵀ − E‖/‖X‖), residual_sign (‖V − H‖/√c). The total need not fall.
+    n_iter_ : int
+        Iterations done.
+
+    Notes
+    -----
+    The multipliers have the size of the data: sparse data are made dense. ``transform`` gives
+    each row its non-negative least-squares coefficients on U, without the graph;
+    ``fit_transform`` does the same for the training rows, while ``embedding_`` holds V.
+
+    References
+    ----------
+    J. Huang, F. Nie, H. Huang, C. Ding, "Robust Manifold Nonnegative Matrix Factorization",
+    ACM TKDD 8(3), 2014, article 11.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.preprocessing import normalize
+    >>> from fnmf.baselines import RMNMF
+    >>> X = normalize(load_digits().data[:200])
+    >>> model = RMNMF(n_clusters=10, smoothness=1.0, random_state=0).fit(X)
+    >>> model.embedding_.shape, model.converged_
+    ((200, 10), True)
+    """
+
+    _non_negative = True
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        smoothness: float = 10.0,
+        n_neighbors: int = 5,
+        graph: Any = "adaptive",
+        penalty: float | None = None,
+        penalty_growth: float = 1.05,
+        labels: str = "kmeans",
+        max_iter: int = 1000,
+        tol: float = 1e-3,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.smoothness = smoothness
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+        self.penalty = penalty
+        self.penalty_growth = penalty_growth
+        self.labels = labels
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn basis, representation and clusters.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Non-negative samples, preferably of unit length; sparse data are made dense.
+        y : ignored
+
+        Returns
+        -------
+        self : object
+        """
+        labels = check_choice("labels", self.labels, ("kmeans", "argmax"))
+        smoothness = check_real("smoothness", self.smoothness)
+        growth = check_real("penalty_growth", self.penalty_growth, low=1.0)
+        penalty = max(10.0, smoothness)
+        if self.penalty is not None:
+            penalty = check_real("penalty", self.penalty, strict=True)
+        tol = check_real("tol", self.tol)
+        max_iter = check_integer("max_iter", self.max_iter, low=1)
+        X, n_clusters = self._check_fit(X)
+        X = dense(X)
+        self.graph_ = input_graph(X, self.graph, self.n_neighbors, self.n_jobs)
+        seed = as_seed(self.random_state)
+        state = State.start(X, laplacian(self.graph_), smoothness, n_clusters, penalty, seed)
+        rows: list[tuple[float, ...]] = []
+        self.converged_ = False
+        for _ in range(max_iter):
+            state.iterate(growth)
+            rows.append(state.measure())
+            if max(rows[-1][3:]) <= tol:
+                self.converged_ = True
+                break
+        if not self.converged_:
+            warnings.warn(
+                f"RMNMF left constraint residuals of {max(rows[-1][3:]):.1e} > tol={tol:g} after "
+                f"{max_iter} iterations; raise max_iter or penalty, or lower smoothness.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.components_, self.embedding_ = state.U.T.copy(), state.V
+        self.nonnegative_embedding_ = state.H
+        self._n_features_out = n_clusters
+        self.history_, self.n_iter_ = table(rows, FIELDS), len(rows)
+        if labels == "argmax":
+            self.labels_ = in_order_of_first_sample(state.V.argmax(axis=1))
+        else:
+            self.labels_ = kmeans_on(state.V, n_clusters, seed).labels_
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Non-negative least-squares coefficients of new rows, each solved on its own.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Non-negative samples.
+
+        Returns
+        -------
+        V : ndarray of shape (n_samples, n_clusters)
+        """
+        check_is_fitted(self)
+        X = self._check_rows(X, reset=False)
+        U = np.ascontiguousarray(self.components_.T)
+        allowed = np.tile(np.arange(U.shape[1]), (X.shape[0], 1))
+        return nonnegative_rows(np.asarray(X @ U), U.T @ U, allowed, 1e-10)
+
+
+@dataclass
+class State:
+    """All variables of the augmented Lagrangian
+
+    ‖E‖_{2,1} + λ tr(VᵀLH) + (μ/2)‖X − VUᵀ − E + Γ/μ‖² + (μ/2)‖V − H + Σ/μ‖².
+    """
+
+    X: np.ndarray
+    L: sp.csr_array
+    smoothness: float
+    U: np.ndarray
+    V: np.ndarray
+    H: np.ndarray
+    E: np.ndarray
+    data_multiplier: np.ndarray
+    sign_multiplier: np.ndarray
+    penalty: float
+
+    @classmethod
+    def start(
+        cls,
+        X: np.ndarray,
+        L: sp.csr_array,
+        smoothness: float,
+        n_clusters: int,
+        penalty: float,
+        seed: int,
+    ) -> "State":
+        """Feasible: V is the scaled indicator of a k-means partition."""
+        V = scaled_indicator(X, n_clusters, seed)
+        return cls(
+            X=X,
+            L=L,
+            smoothness=smoothness,
+            U=X.T @ V,
+            V=V,
+            H=V.copy(),
+            E=np.zeros_like(X),
+            data_multiplier=np.zeros_like(X),
+            sign_multiplier=np.zeros_like(V),
+            penalty=penalty,
+        )
+
+    def iterate(self, growth: float) -> None:
+        self.update_residuals()
+        self.update_basis()
+        self.update_signs()
+        self.update_representation()
+        self.data_multiplier += self.penalty * (self.X - self.V @ self.U.T - self.E)
+        self.sign_multiplier += self.penalty * (self.V - self.H)
+        self.penalty = min(growth * self.penalty, _LARGEST_PENALTY)
+
+    def update_residuals(self) -> None:
+        """Shrink each row towards zero by 1/μ."""
+        B = self.X - self.V @ self.U.T + self.data_multiplier / self.penalty
+        lengths = np.linalg.norm(B, axis=1, keepdims=True)
+        keep = np.zeros_like(lengths)
+        np.divide(1.0, self.penalty * lengths, out=keep, where=lengths > 0)
+        self.E = B * np.where(lengths > 0, np.maximum(1.0 - keep, 0.0), 0.0)
+
+    def update_basis(self) -> None:
+        """Least squares; V is orthonormal."""
+        self.U = self._clean().T @ self.V
+
+    def update_signs(self) -> None:
+        """Clip what V asks for at zero."""
+        pull = self.sign_multiplier - self.smoothness * (self.L @ self.V)
+        self.H = np.maximum(self.V + pull / self.penalty, 0.0)
+
+    def update_representation(self) -> None:
+        """Nearest orthonormal matrix to what data, signs and graph ask for."""
+        pull = self.sign_multiplier + self.smoothness * (self.L @ self.H)
+        self.V = polar_factor(self._clean() @ self.U + self.H - pull / self.penalty)
+
+    def _clean(self) -> np.ndarray:
+        return self.X - self.E + self.data_multiplier / self.penalty
+
+    def lagrangian(self) -> float:
+        """What every update but that of the multipliers lowers."""
+        data = self.X - self.V @ self.U.T - self.E + self.data_multiplier / self.penalty
+        sign = self.V - self.H + self.sign_multiplier / self.penalty
+        return float(
+            np.linalg.norm(self.E, axis=1).sum()
+            + self.smoothness * np.sum(self.V * (self.L @ self.H))
+            + 0.5 * self.penalty * (np.sum(data**2) + np.sum(sign**2))
+        )
+
+    def measure(self) -> tuple[float, ...]:
+        """One row of the history."""
+        residual = self.X - self.V @ self.U.T
+        fit = float(np.linalg.norm(residual, axis=1).sum())
+        smooth = self.smoothness * float(np.sum(self.V * (self.L @ self.V)))
+        size = float(np.linalg.norm(self.X)) or 1.0
+        data = float(np.linalg.norm(residual - self.E)) / size
+        sign = float(np.linalg.norm(self.V - self.H)) / np.sqrt(self.V.shape[1])
+        return fit + smooth, fit, smooth, data, sign
+
+
+def scaled_indicator(X: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
+    """Y (YᵀY)^{-1/2} of one k-means run; a column without samples is made orthonormal."""
+    distinct = len(np.unique(X, axis=0))
+    with threadpool_limits(1):
+        model = KMeans(min(n_clusters, distinct), n_init=1, random_state=seed).fit(X)
+    Y = np.zeros((len(X), n_clusters))
+    Y[np.arange(len(X)), model.labels_] = 1.0
+    sizes = Y.sum(axis=0)
+    V = Y / np.sqrt(np.where(sizes > 0, sizes, 1.0))
+    return V if sizes.all() else polar_factor(V)
