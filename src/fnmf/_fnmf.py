@@ -1,0 +1,386 @@
+"""The estimator: scikit-learn's face of the model. No mathematics here."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
+from sklearn.callback import CallbackSupportMixin, with_callbacks
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from fnmf._labels import kmeans_on
+from fnmf._validation import (
+    Data,
+    check_choice,
+    check_data,
+    check_graph,
+    check_integer,
+    check_real,
+)
+
+_MAX_SEED = np.iinfo(np.int32).max
+
+
+def _acts_on_data_units(estimator: FNMF) -> bool:
+    if estimator.weighting == "paper":
+        raise AttributeError(
+            'inverse_transform does not exist for weighting="paper": features of weight 0 cannot '
+            "be recovered from the representation."
+        )
+    return True
+
+
+class FNMF(
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    ClusterMixin,
+    BaseEstimator,
+):
+    """Feature weighted non-negative matrix factorisation.
+
+    Factorises non-negative data like NMF, but learns which features matter: several weightings
+    of the features, each sample a mixture of them, and a neighbour graph that keeps close
+    samples close. It is a transformer (the representation) and a clusterer (k-means on it).
+
+    Parameters
+    ----------
+    n_components : int, default=8
+        Number of components c, that is the length of the representation.
+
+    n_weightings : int, default=3
+        Number m of weightings of the features.
+
+    diversity : float, default=1.0
+        λ, the price of similar weightings.
+
+    smoothness : float, default=10.0
+        β, how much neighbours are held together.
+
+    n_neighbors : int, default=5
+        Neighbours of a sample in the graph.
+
+    graph : {"adaptive", "approximate"}, sparse matrix or None, default="adaptive"
+        ``"adaptive"`` builds the adaptive-neighbour graph from an exact search,
+        ``"approximate"`` from a search with faiss (extra ``ann``). A symmetric non-negative
+        matrix of shape (n_samples, n_samples) is used as it is. ``None`` leaves the graph out.
+
+    weighting : {"paper", "uniform"}, default="paper"
+        ``"paper"``: weights on the simplex, learned as in the article. ``"uniform"``: all
+        features weigh 1/d, nothing is learned.
+
+    assignment : {"sample", "shared"}, default="sample"
+        ``"sample"``: each sample mixes the weightings in its own way, the exact minimiser.
+        ``"shared"``: all samples use the same mixture, as the article prints it; an iteration
+        then costs no more than one of plain NMF.
+
+    solver : {"mu", "mu-fast", "hals"}, default="mu"
+        ``"mu"``: the article's multiplicative update with its square root. ``"mu-fast"``:
+        without it. ``"hals"``: exact minimisation of one coordinate after the other.
+
+    init : {"kmeans", "random", "nndsvda"} or tuple of arrays, default="kmeans"
+        ``"kmeans"`` turns a k-means partition into codes and its means into the basis. A
+        tuple holds an embedding (n_samples, n_components) and components (n_components,
+        n_features).
+
+    normalize_components : bool, default=True
+        Scale each component to unit length in every iteration and the representation with
+        it, so that ``smoothness`` means the same on all data. The objective is then
+        guaranteed to fall between rescalings only; ``history_`` holds it after each of them.
+
+    n_clusters : int or None, default=None
+        Clusters for ``labels_``; ``None`` means ``n_components``.
+
+    max_iter : int, default=300
+        Most iterations of a start.
+
+    tol : float, default=1e-4
+        An iteration that changes the objective by less than ``tol`` and the representation by
+        less than ten times ``tol``, both relative, is the last.
+
+    n_init : int, default=1
+        Starts, of which the one with the lowest objective is kept.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the starts and of k-means.
+
+    n_jobs : int or None, default=None
+        Threads. ``None`` means as many as the linear algebra library would use. Results do
+        not depend on it.
+
+    verbose : int, default=0
+        1 prints what is done, 2 every tenth iteration too.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Basis, Uᵀ.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Representation of the training samples, V.
+    feature_weights_ : ndarray of shape (n_weightings, n_features)
+        Weightings; each sums to 1.
+    assignments_ : ndarray of shape (n_samples, n_weightings)
+        How much each sample uses each weighting; each row sums to 1.
+    feature_importances_ : ndarray of shape (n_features,)
+        Mean over the samples of the weightings they use; sums to 1.
+    effective_features_ : ndarray of shape (n_weightings,)
+        1 / Σ θ² of each weighting: over how many features it is spread.
+    graph_ : csr_array of shape (n_samples, n_samples) or None
+        Neighbour graph.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample.
+    objective_ : float
+        Final value of the objective.
+    history_ : structured ndarray of shape (n_iter_,)
+        Terms of the objective after each iteration: ``total``, ``reconstruction``,
+        ``diversity``, ``smoothness``.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    n_features_in_ : int
+        Features seen during fit.
+
+    Notes
+    -----
+    With samples as rows, the objective is
+
+    .. math:: \\sum_{ij} p_{ij}^2 \\|θ_j ∘ x_i - U v_i\\|^2
+              + λ \\sum_{j≠l} ⟨θ_j, θ_l⟩ + β \\, tr(V^T L V)
+
+    over non-negative U and V, rows θ_j of the weights and p_i of the assignments on the
+    simplex, L the Laplacian of the neighbour graph. The blocks V, P, Θ, U are updated in turn;
+    none of the updates raises the objective.
+
+    References
+    ----------
+    M. Chen, M. Gong, X. Li, "Feature Weighted Non-negative Matrix Factorization", IEEE
+    Transactions on Cybernetics.
+
+    Examples
+    --------
+    >>> from fnmf import FNMF
+    >>> from fnmf.datasets import make_noisy_gaussians
+    >>> from fnmf.metrics import clustering_accuracy
+    >>> X, y = make_noisy_gaussians(random_state=0)
+    >>> model = FNMF(n_components=3, random_state=0).fit(X)
+    >>> model.feature_importances_.shape
+    (7,)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        n_weightings: int = 3,
+        diversity: float = 1.0,
+        smoothness: float = 10.0,
+        n_neighbors: int = 5,
+        graph: Any = "adaptive",
+        weighting: str = "paper",
+        assignment: str = "sample",
+        solver: str = "mu",
+        init: Any = "kmeans",
+        normalize_components: bool = True,
+        n_clusters: int | None = None,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        n_init: int = 1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_weightings = n_weightings
+        self.diversity = diversity
+        self.smoothness = smoothness
+        self.n_neighbors = n_neighbors
+        self.graph = graph
+        self.weighting = weighting
+        self.assignment = assignment
+        self.solver = solver
+        self.init = init
+        self.normalize_components = normalize_components
+        self.n_clusters = n_clusters
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @with_callbacks
+    def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
+        """Learn weights, basis, representation and clusters.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memory map, MappedCSR} of shape (n_samples, n_features)
+            Non-negative data.
+        y : Ignored
+            Present by convention.
+
+        Returns
+        -------
+        self
+        """
+        from fnmf._fitting import fit_model
+
+        self._check_parameters()
+        data = check_data(self, X, reset=True)
+        self._check_against(data)
+        rng = check_random_state(self.random_state)
+        seeds = rng.randint(_MAX_SEED, size=self.n_init)
+        labels_seed = rng.randint(_MAX_SEED)
+        result = fit_model(self, data, self._build_graph(data), seeds)
+        if not result.converged:
+            warnings.warn(
+                f"FNMF stopped at max_iter={self.max_iter} before it had settled; "
+                "raise max_iter, or tol if the result is good enough.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.objective_ = float(result.history["total"][-1])
+        self.history_ = result.history
+        self.n_iter_ = result.n_iter
+        self._kmeans = kmeans_on(self.embedding_, self._n_clusters(), labels_seed)
+        self.labels_ = self._kmeans.labels_
+        return self
+
+    def fit_transform(self, X: ArrayLike | sp.sparray, y: Any = None) -> np.ndarray:
+        """Fit and return the representation of the training samples, ``embedding_``."""
+        return self.fit(X).embedding_
+
+    def fit_predict(self, X: ArrayLike | sp.sparray, y: Any = None) -> np.ndarray:
+        """Fit and return the cluster of each training sample, ``labels_``."""
+        return self.fit(X).labels_
+
+    def transform(self, X: ArrayLike | sp.sparray) -> np.ndarray:
+        """Representation of new samples.
+
+        Each is solved on its own, with basis and weights as fitted, and is held to its
+        nearest training samples by the graph term; other new samples have no influence.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        from fnmf._fitting import encode_new
+
+        check_is_fitted(self)
+        return encode_new(self, check_data(self, X, reset=False))
+
+    def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
+        """Cluster of new samples: the nearest centre of their representation.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        embedding = np.ascontiguousarray(self.transform(X), self.embedding_.dtype)
+        return self._kmeans.predict(embedding)
+
+    @available_if(_acts_on_data_units)
+    def inverse_transform(self, X: ArrayLike) -> np.ndarray:
+        """Samples from their representation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Representation.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        fitted = np.asarray(X) @ self.components_
+        if self.weighting == "uniform":
+            weights = self.feature_weights_[0]
+            return np.divide(fitted, weights, out=np.zeros_like(fitted), where=weights > 0)
+        return fitted
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+    def _n_clusters(self) -> int:
+        return self.n_components if self.n_clusters is None else self.n_clusters
+
+    def _check_parameters(self) -> None:
+        check_integer("n_components", self.n_components, low=1)
+        check_integer("n_weightings", self.n_weightings, low=1)
+        check_real("diversity", self.diversity)
+        check_real("smoothness", self.smoothness)
+        check_integer("n_neighbors", self.n_neighbors, low=1)
+        if isinstance(self.graph, str):
+            check_choice("graph", self.graph, ("adaptive", "approximate"))
+        check_choice("weighting", self.weighting, ("paper", "uniform"))
+        check_choice("assignment", self.assignment, ("sample", "shared"))
+        check_choice("solver", self.solver, ("mu", "mu-fast", "hals"))
+        if isinstance(self.init, str):
+            check_choice("init", self.init, ("random", "nndsvda", "kmeans"))
+        if self.n_clusters is not None:
+            check_integer("n_clusters", self.n_clusters, low=1)
+        check_integer("max_iter", self.max_iter, low=1)
+        check_real("tol", self.tol)
+        check_integer("n_init", self.n_init, low=1)
+        if not isinstance(self.normalize_components, (bool, np.bool_)):
+            raise TypeError(
+                f"normalize_components must be True or False, got {self.normalize_components!r}."
+            )
+
+    def _check_against(self, data: Data) -> None:
+        n_samples = data.shape[0]
+        needed = {"n_components": self.n_components, "n_clusters": self._n_clusters()}
+        for name, number in needed.items():
+            if number > n_samples:
+                raise ValueError(
+                    f"{name}={number} is more than the {n_samples} samples of X "
+                    f"(n_samples = {n_samples}); lower {name} or pass more samples."
+                )
+
+    def _build_graph(self, data: Data) -> sp.csr_array | None:
+        from fnmf.engine.parallel import n_threads
+        from fnmf.engine.views import working_dtype
+        from fnmf.graph import adaptive_neighbors
+
+        if self.graph is None:
+            return None
+        if not isinstance(self.graph, str):
+            return check_graph(self.graph, data.shape[0], working_dtype(data.dtype))
+        algorithm = "faiss" if self.graph == "approximate" else "auto"
+        return adaptive_neighbors(
+            data,
+            self.n_neighbors,
+            algorithm=algorithm,
+            n_jobs=n_threads(self.n_jobs),
+            verbose=self.verbose,
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

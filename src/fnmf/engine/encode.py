@@ -1,0 +1,116 @@
+"""Codes for new rows, each solved on its own with U and the weights held fixed."""
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from fnmf.engine.rows import assign_row, descend_row, mix_grams
+from fnmf.engine.views import View
+
+_MAX_ROUNDS = 1000
+_ROUNDS_PER_ASSIGNMENT = 5
+
+
+@njit(nogil=True, cache=True)
+def _encode_rows(crosses, energies, grams, pull, drag, shared, P, V, tol, tiny):  # type: ignore[no-untyped-def]
+    """Alternate v and p of every row until it stands still; rows never see each other."""
+    n_rows, n_components = V.shape
+    n_weightings = grams.shape[0]
+    squares = np.empty(n_weightings)
+    residuals = np.empty(n_weightings)
+    cross = np.empty(n_components)
+    hessian = np.empty((n_components, n_components))
+    before = np.empty(n_components)
+    for i in range(n_rows):
+        v = V[i]
+        for _ in range(_MAX_ROUNDS):
+            before[:] = v
+            for j in range(n_weightings):
+                squares[j] = P[i, j] * P[i, j]
+            mix_grams(squares, grams, hessian)
+            for a in range(n_components):
+                cross[a] = 0
+                for j in range(n_weightings):
+                    cross[a] += squares[j] * crosses[i, j, a]
+            for _ in range(_ROUNDS_PER_ASSIGNMENT):
+                descend_row(v, cross, pull[i], hessian, drag[i])
+            if not shared:
+                for j in range(n_weightings):
+                    residuals[j] = energies[i, j]
+                    for a in range(n_components):
+                        fit = -2 * crosses[i, j, a]
+                        for b in range(n_components):
+                            fit += grams[j, a, b] * v[b]
+                        residuals[j] += v[a] * fit
+                    residuals[j] = max(residuals[j], 1e-15 * energies[i, j])
+                assign_row(residuals, tiny, P[i])
+            moved = largest = 0.0
+            for a in range(n_components):
+                moved = max(moved, abs(v[a] - before[a]))
+                largest = max(largest, v[a])
+            if moved <= tol * largest:
+                break
+
+
+def encode(
+    view: View,
+    U: np.ndarray,
+    weights: np.ndarray,
+    on_residual: bool,
+    shared: np.ndarray | None,
+    pull: np.ndarray | None,
+    drag: np.ndarray | None,
+    tol: float = 1e-9,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Codes V and assignments P of all rows of a view.
+
+    Parameters
+    ----------
+    view : View
+        New rows.
+    U, weights : ndarray
+        Fitted basis (d x c) and feature weights (m x d).
+    on_residual : bool
+        Whether the weights act on the residual (see ``model.weighting``).
+    shared : ndarray of shape (m,) or None
+        The assignment of all samples, if they share it.
+    pull, drag : ndarray of shape (n, c) and (n,), or None
+        What the graph adds: β Σ_r a_ir v_r over training rows r, and β Σ_r a_ir.
+    """
+    n_rows, n_components = view.shape[0], U.shape[1]
+    n_weightings = len(weights)
+    U = U.astype(np.float64)
+    target = weights if on_residual else weights**2
+    gains = weights if on_residual else np.ones_like(weights)
+    grams = np.stack([(U * gain[:, None]).T @ U for gain in gains])
+    basis = (weights.T[:, :, None] * U[:, None, :]).reshape(len(U), -1)
+    V = np.zeros((n_rows, n_components))
+    start = np.full(n_weightings, 1 / n_weightings) if shared is None else shared
+    P = np.tile(start.astype(np.float64), (n_rows, 1))
+    for first, last in view.blocks():
+        X = _as_matrix(view, first, last)
+        rows = slice(first, last)
+        crosses = np.asarray(X @ basis, np.float64).reshape(-1, n_weightings, n_components)
+        energies = np.asarray(X.multiply(X) @ target.T if sp.issparse(X) else (X * X) @ target.T)
+        _encode_rows(
+            np.ascontiguousarray(crosses),
+            energies,
+            grams,
+            pull[rows] if pull is not None else np.zeros((last - first, n_components)),
+            drag[rows] if drag is not None else np.zeros(last - first),
+            shared is not None,
+            P[rows],
+            V[rows],
+            tol,
+            np.finfo(np.float64).tiny,
+        )
+    return V, P
+
+
+def _as_matrix(view: View, start: int, stop: int) -> np.ndarray | sp.csr_array:
+    block = view.block(start, stop)
+    if len(block) == 1:
+        return block[0].astype(np.float64)
+    data, indices, pointers = block
+    shape = (stop - start, view.shape[1])
+    return sp.csr_array((data.astype(np.float64), indices, pointers - pointers[0]), shape=shape)
