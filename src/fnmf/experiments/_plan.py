@@ -70,8 +70,8 @@ class Run:
 
     def key(self, data_sha256: str) -> str:
         """The same for the same run of the same data, whoever asks."""
-        parts = [data_sha256, self.method, self.params_json, str(self.seed), self.purpose]
-        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+        parts = [self.dataset, data_sha256, self.method, self.params_json, self.seed, self.purpose]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def grid_points(method: Method, profile: Profile) -> list[tuple[tuple[str, Any], ...]]:

@@ -6,6 +6,7 @@ import os
 import secrets
 import socket
 import sqlite3
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,6 +40,7 @@ _PLAIN_COLUMNS = (
 
 # A process that has not been heard of for so long is taken for dead.
 _SILENCE_SECONDS = 120.0
+_BEAT_SECONDS = 5.0
 
 
 def pack(**arrays: np.ndarray) -> bytes:
@@ -55,6 +57,8 @@ def unpack(content: bytes) -> dict[str, np.ndarray]:
 
 
 def _alive(pid: int) -> bool:
+    if sys.platform == "win32":
+        return True  # signal 0 would end the process there; its silence must tell
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -88,6 +92,7 @@ class Store:
         self.path = Path(path)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.owner = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(4)}"
+        self._next_beat = 0.0
         self._db = sqlite3.connect(self.path, timeout=60.0, isolation_level=None)
         self._db.row_factory = sqlite3.Row
         self._db.execute("PRAGMA journal_mode=WAL")
@@ -131,7 +136,10 @@ class Store:
         self._db.execute("COMMIT")
 
     def beat(self) -> None:
-        """Say that this process lives."""
+        """Say that this process lives; more often than needed does no harm."""
+        if time.monotonic() < self._next_beat:
+            return
+        self._next_beat = time.monotonic() + _BEAT_SECONDS
         self._db.execute(
             "INSERT INTO owners VALUES (?, ?, ?, ?) "
             "ON CONFLICT (owner) DO UPDATE SET beat = excluded.beat",
@@ -194,6 +202,7 @@ class Store:
                 "DELETE FROM runs WHERE state = 'claimed' AND owner = ?", (self.owner,)
             )
             self._db.execute("DELETE FROM owners WHERE owner = ?", (self.owner,))
+        self._next_beat = 0.0
 
     def forget_failures(self) -> int:
         """Delete failed runs, so that they are tried again."""
