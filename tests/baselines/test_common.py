@@ -192,7 +192,7 @@ def test_bad_graphs_are_refused(method):
         method(n_clusters=2, graph=negative).fit(X)
     broken = sp.csr_array(np.ones((90, 90)))
     broken.indices[0] = 10**6
-    with pytest.raises(ValueError, match="indices|malformed|column"):
+    with pytest.raises(ValueError, match=r"indices|malformed|column"):
         method(n_clusters=2, graph=broken).fit(X)
 
 
@@ -202,7 +202,9 @@ def test_another_number_of_components_is_said_aloud(method):
     rng = np.random.default_rng(0)
     X = np.repeat(100.0 * np.arange(5), 10)[:, None] + rng.random((50, 2))
     params = {"n_prototypes": 20} if method is KMM else {}
-    with pytest.warns(ConvergenceWarning, match=r"found \d+ connected components, not n_clusters=2"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"found \d+ connected components, not n_clusters=2"
+    ):
         model = method(n_clusters=2, n_neighbors=3, **params).fit(X)
     assert model.converged_ is False
     assert model.n_connected_components_ == len(np.unique(model.labels_)) != 2

@@ -51,8 +51,8 @@ class ONGR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
     labels : {"kmeans", "argmax"}, default="kmeans"
         k-means on the rows of F, or, as in the original article, the largest entry of each row
         of G.
-    max_iter : int, default=200
-        Iterations of each start.
+    max_iter : int, default=2000
+        Iterations of each start. The clusters settle late: about 1000 are common.
     tol : float, default=1e-8
         Relative decrease of the objective at which to stop.
     random_state : int, RandomState instance or None, default=None
@@ -112,7 +112,7 @@ class ONGR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
         init: str = "spectral",
         n_init: int = 1,
         labels: str = "kmeans",
-        max_iter: int = 200,
+        max_iter: int = 2000,
         tol: float = 1e-8,
         random_state: Any = None,
         n_jobs: int | None = None,

@@ -1,0 +1,55 @@
+"""The list of methods is what the experiments rely on."""
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import fnmf.baselines
+from fnmf.baselines import Method, all_methods
+
+NAMES = ["NMF", "RNMF", "GNMF", "RMNMF", "LCNMF", "ONGR", "CAN", "PCAN", "CLR", "KMM"]
+
+
+def test_there_are_ten_methods_in_the_order_of_the_tables():
+    methods = all_methods()
+    assert list(methods) == NAMES
+    assert all(isinstance(method, Method) for method in methods.values())
+    assert all(method.citation and method.label_rule for method in methods.values())
+    assert [name for name, method in methods.items() if not method.random] == ["CAN", "PCAN", "CLR"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_factories_make_estimators_that_know_the_grid(name):
+    method = all_methods()[name]
+    model = method.factory(n_clusters=4, random_state=7)
+    assert type(model) is getattr(fnmf.baselines, name)
+    params = model.get_params()
+    assert params["n_clusters"] == 4
+    assert set(method.grid) <= set(params)
+    assert params.get("random_state", 7) == 7
+    assert method.random == ("random_state" in params)
+    for parameter, values in method.grid.items():
+        assert len(values) == 7
+        assert method.factory(n_clusters=4, **{parameter: 10.0}).get_params()[parameter] == 10.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_after_the_first_are_by_name_only(name):
+    parameters = list(inspect.signature(getattr(fnmf.baselines, name)).parameters.values())
+    assert parameters[0].name == "n_clusters"
+    assert {p.kind for p in parameters[1:]} == {inspect.Parameter.KEYWORD_ONLY}
+
+
+def test_unknown_parameters_are_refused():
+    with pytest.raises(TypeError, match="nonsense"):
+        all_methods()["CAN"].factory(n_clusters=2, nonsense=1)
+    with pytest.raises(AttributeError, match="Nonsense"):
+        fnmf.baselines.Nonsense  # noqa: B018
+
+
+def test_the_list_alone_does_not_load_the_compiler():
+    code = "import sys, fnmf.baselines; fnmf.baselines.all_methods(); print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
