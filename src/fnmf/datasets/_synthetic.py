@@ -9,10 +9,10 @@ from fnmf._validation import check_integer, check_real
 
 __all__ = ["make_noisy_gaussians", "make_planted_subspaces"]
 
-# Centres far apart for their spread, yet small beside the noise of 0 to 3: the two dimensions
-# alone separate the classes, all dimensions together hide them.
-_CENTRES = np.array([[0.45, 0.9], [1.5, 0.45], [1.2, 1.5]])
-_SPREAD = 0.15
+# Far apart for their spread, so that the two dimensions alone separate the classes; within the
+# range of the noise, so that all dimensions together hide them.
+_CENTRES = np.array([[0.4, 2.1], [2.1, 0.4], [1.9, 1.9]])
+_SPREAD = 0.2
 _NOISE_LARGEST = 3.0
 
 
@@ -50,7 +50,7 @@ def make_noisy_gaussians(
     y = np.sort(np.arange(n_samples) % len(_CENTRES))
     informative = _CENTRES[y] + _SPREAD * rng.standard_normal((n_samples, 2))
     noise = rng.uniform(0, _NOISE_LARGEST, size=(n_samples, n_noise))
-    # A negative draw is three standard deviations away; reflecting it keeps data non-negative.
+    # A negative draw is two standard deviations away; reflecting it keeps data non-negative.
     return np.hstack([np.abs(informative), noise]), y
 
 

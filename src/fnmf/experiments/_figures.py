@@ -89,6 +89,8 @@ def toy(store: Store) -> "Figure | None":
         ax.set_aspect("equal")
     for ax in axes[len(panels) :]:
         ax.set_axis_off()
+    for ax in axes[len(panels) - columns : len(panels)]:
+        ax.tick_params(labelbottom=True)
     return figure
 
 
@@ -122,12 +124,17 @@ def features(store: Store) -> "Figure | None":
             count = max(1, round(_TOP_SHARE * theta.size))
             top = np.zeros(theta.size, dtype=bool)
             top[np.argsort(-theta, kind="stable")[:count]] = True
-            face = np.where(top, picture["mean"], np.nan).reshape(shape)
-            ax.imshow(picture["mean"].reshape(shape), cmap="gray", alpha=0.25)
-            ax.imshow(face, cmap="gray", vmin=picture["mean"].min(), vmax=picture["mean"].max())
-            ax.contour(top.reshape(shape), levels=[0.5], colors=_COLOURS[1], linewidths=0.6)
+            chosen = np.where(top, 1.0, np.nan).reshape(shape)
+            ax.imshow(picture["mean"].reshape(shape), cmap="gray", alpha=0.6)
+            ax.imshow(chosen, cmap=_one_colour(_COLOURS[1]), alpha=0.7)
             ax.set_axis_off()
     return figure
+
+
+def _one_colour(colour: str) -> Any:
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap([colour])
 
 
 def _details(store: Store, dataset: str) -> dict[str, np.ndarray] | None:

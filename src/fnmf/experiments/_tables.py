@@ -104,6 +104,10 @@ def _fixed(value: float | None, digits: int = 3, sign: bool = False) -> str:
     return text.replace("-", "−")
 
 
+def _nan_last(value: float) -> float:
+    return math.inf if math.isnan(value) else value
+
+
 def _paper_and_gap(entry: Entry) -> str:
     if entry.paper is None:
         return ""
@@ -268,7 +272,9 @@ def to_html(table: Table) -> str:
     for method in table.rows:
         out.append(f'<tr><th scope="row">{html.escape(method)}</th>')
         out += [_html_cell(table.entries[c, method], marks.get((c, method))) for c in table.columns]
-        rank = f"<b>{_fixed(table.ranks[method], 1)}</b>"
+        rank = _fixed(table.ranks[method], 1)
+        if table.ranks[method] == min(table.ranks.values(), key=_nan_last):
+            rank = f"<b>{rank}</b>"
         if not math.isnan(table.paper_ranks[method]):
             rank += f"<small>paper {_fixed(table.paper_ranks[method], 1)}</small>"
         out.append(f"<td>{rank}</td></tr>")
