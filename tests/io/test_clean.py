@@ -52,7 +52,7 @@ def test_new_rows_are_treated_like_the_first_ones(table, tmp_path):
     new = Table(tmp_path, np.array([[-5.0, np.nan], [0.0, 1.0]]), ["a", "b"])
     clean(new, cleaning, fitted=True)
     assert new.X.tolist() == [[0, 4], [3, 1]]
-    assert "below the training minimum" in new.notes[-1]
+    assert "values below the training minimum" in new.notes[-1]
 
 
 def test_infinity_is_never_filled(tmp_path):

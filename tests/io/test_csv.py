@@ -111,6 +111,13 @@ def test_a_column_that_counts_rows_is_no_feature(write):
     assert table.X.tolist() == [[1, 2], [3, 4], [5, 7]]
 
 
+def test_required_columns_are_numbers_whatever_they_look_like(write):
+    path = write("id,a,b\n0,x,\n1,y,\n2,z,\n")
+    assert read_table(path, required=["id", "b"]).names == ["id", "b"]
+    with pytest.raises(TableError, match="line 2, column 'a': 'x' is not a number"):
+        read_table(path, required=["a"])
+
+
 def test_empty_columns_are_left_out(write):
     table = read_table(write("a,b,c,\n1,,3,\n4,,6,\n"))
     assert table.names == ["a", "c"]

@@ -1,11 +1,11 @@
-"""The command's verbs. Verb modules import nothing heavy at the top, so that ``--help`` is quick."""
+"""The command's verbs. Verb modules import nothing heavy at the top: ``--help`` is quick."""
 
 from typing import Annotated
 
 import typer
 
 from fnmf import __version__
-from fnmf.cli import data, reproduce
+from fnmf.cli import apply, cluster, data, inspect, methods, report, reproduce
 
 app = typer.Typer(
     name="fnmf",
@@ -34,5 +34,10 @@ def _options(
     pass
 
 
+app.command("cluster")(cluster.cluster)
+app.command("apply")(apply.apply)
+app.command("inspect")(inspect.inspect)
+app.command("report")(report.report)
+app.command("methods")(methods.methods)
 app.add_typer(data.app, name="data")
 app.command("reproduce")(reproduce.reproduce)

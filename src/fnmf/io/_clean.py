@@ -81,7 +81,7 @@ def _check_missing(table: Table, cleaning: Cleaning, fitted: bool) -> None:
         raise TableError(f"{table.place(*infinite[:2])}: the value is infinite; correct it.")
     if cleaning.missing == "drop":
         complete = ~np.isnan(table.X).any(axis=1)
-        table.notes.append(f"{int((~complete).sum())} rows with missing values were left out")
+        table.notes.append(f"rows left out because of missing values: {int((~complete).sum())}")
         table.keep(complete)
         check_not_empty(len(table.X), len(table.names), table.path)
         return
@@ -89,7 +89,7 @@ def _check_missing(table: Table, cleaning: Cleaning, fitted: bool) -> None:
         medians = cleaning.missing == "median"
         cleaning.fill = _medians(table.X) if medians else np.zeros(len(table.names))
     gaps = np.isnan(table.X)
-    table.notes.append(f"{int(gaps.sum())} missing values were filled ({cleaning.missing})")
+    table.notes.append(f"missing values filled ({cleaning.missing}): {int(gaps.sum())}")
     for column in np.flatnonzero(gaps.any(axis=0)).tolist():
         table.X[gaps[:, column], column] = cleaning.fill[column]
 
@@ -99,9 +99,7 @@ def _check_negative(table: Table, cleaning: Cleaning, fitted: bool) -> None:
         _add(table, cleaning.shift)
         below = table.X < 0
         if below.any():
-            table.notes.append(
-                f"{int(below.sum())} values lie below the training minimum and were set to 0"
-            )
+            table.notes.append(f"values below the training minimum, set to 0: {int(below.sum())}")
             table.X[below] = 0
         return
     place = _first(table.X, lambda block: block < 0)
@@ -127,7 +125,7 @@ def _check_negative(table: Table, cleaning: Cleaning, fitted: bool) -> None:
         cleaning.shift = np.where(lowest < 0, -lowest, 0.0)
         _add(table, cleaning.shift)
         shifted = int((cleaning.shift > 0).sum())
-        table.notes.append(f"{shifted} columns with negative values were shifted to start at 0")
+        table.notes.append(f"columns with negative values, moved up to start at 0: {shifted}")
         return
     table.notes.append("signs of negative values were dropped")
 

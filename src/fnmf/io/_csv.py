@@ -133,12 +133,13 @@ class _Reader:
         self.columns = [
             position
             for position, name in enumerate(names)
-            if dialect.numeric[position] and name not in apart
+            if (dialect.numeric[position] or name in roles.required) and name not in apart
         ]
+        chosen = set(self.columns)
         self.text_columns = [
             name
             for position, name in enumerate(names)
-            if not dialect.numeric[position] and name not in apart
+            if position not in chosen and name not in apart
         ]
         self.id_at = names.index(roles.id_column) if roles.id_column else None
         self.label_at = names.index(roles.label_column) if roles.label_column else None
@@ -194,25 +195,31 @@ class _Reader:
             table.ids = self.ids
         if self.label_at is not None:
             table.labels = self.labels
-        _set_empty_apart(table)
-        _set_row_numbers_apart(table)
+        _set_empty_apart(table, self.roles.required)
+        _set_row_numbers_apart(table, self.roles.required)
         check_not_empty(len(table.X), len(table.names), self.path, notes)
         return table
 
 
-def _set_empty_apart(table: Table) -> None:
+def _set_empty_apart(table: Table, required: frozenset[str]) -> None:
     # The first row decides nearly always, so that large tables are not scanned.
     suspects = np.flatnonzero(np.isnan(table.X[0]))
-    empty = [int(k) for k in suspects if np.isnan(table.X[:, k]).all()]
+    empty = [
+        k
+        for k in suspects.tolist()
+        if table.names[k] not in required and np.isnan(table.X[:, k]).all()
+    ]
     if empty:
         shown = ", ".join(repr(table.names[k]) for k in empty[:8])
         table.notes.append(f"columns without any value were left out: {shown}")
         _drop_columns(table, empty)
 
 
-def _set_row_numbers_apart(table: Table) -> None:
+def _set_row_numbers_apart(table: Table, required: frozenset[str]) -> None:
     """A first column that counts the rows is a name of the rows, not a feature."""
     if not table.names or table.names[0].strip().lower() not in _ROW_NAMES or len(table.X) < 3:
+        return
+    if table.names[0] in required:
         return
     first = table.X[:, 0]
     if first[0] in (0, 1) and np.array_equal(first, first[0] + np.arange(len(first))):

@@ -19,6 +19,7 @@ def read_table(
     id_column: str | None = None,
     label_column: str | None = None,
     exclude: Sequence[str] = (),
+    required: Sequence[str] = (),
     delimiter: str | None = None,
     header: bool | None = None,
     encoding: str | None = None,
@@ -37,6 +38,8 @@ def read_table(
         In a ``.npz`` file they name arrays, in ``.h5ad`` columns of ``obs``.
     exclude : sequence of str, default=()
         Columns to leave out.
+    required : sequence of str, default=()
+        Columns of a text file that are taken as numbers whatever they look like, if they exist.
     delimiter, header, encoding : default=None
         How a text file is written. None detects it.
     dtype : {numpy.float64, numpy.float32}
@@ -67,7 +70,7 @@ def read_table(
     """
     path = Path(path)
     check_readable(path)
-    roles = Roles(id_column, label_column, tuple(exclude))
+    roles = Roles(id_column, label_column, tuple(exclude), frozenset(required))
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = bool(suffixes) and suffixes[-1] in _PACKED
     kind = suffixes[-2] if packed and len(suffixes) > 1 else "".join(suffixes[-1:])

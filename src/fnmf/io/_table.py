@@ -19,6 +19,8 @@ class Roles:
     id_column: str | None = None
     label_column: str | None = None
     exclude: tuple[str, ...] = ()
+    # Columns that must be numbers and must stay, whatever they look like.
+    required: frozenset[str] = frozenset()
 
     def named(self) -> list[str]:
         """Every column the user named."""

@@ -1,5 +1,6 @@
 """Feature weights, how fits went, and whether the weights can be trusted."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -195,6 +196,9 @@ def restarts(model: Any, X: Any, count: int) -> dict[str, Any] | None:
     first = seed if isinstance(seed, int | np.integer) else 0
     agreement = []
     for step in range(1, count + 1):
-        other = clone(model).set_params(random_state=int(first) + step).fit(X)
+        with warnings.catch_warnings():
+            # The first fit has said all there is to say about these data.
+            warnings.simplefilter("ignore")
+            other = clone(model).set_params(random_state=int(first) + step).fit(X)
         agreement.append(clustering_accuracy(model.labels_, other.labels_))
     return {"agreement": agreement}

@@ -1,0 +1,77 @@
+"""From the names on the command line to an estimator."""
+
+import json
+from typing import Any
+
+from fnmf.cli._errors import UsageError
+from fnmf.cli._progress import IterationCallback, working
+
+OURS = "FNMF"
+
+
+def make_model(
+    method: str, n_clusters: int, seed: int, jobs: int | None, given: dict[str, Any]
+) -> Any:
+    """The unfitted estimator; parameters it does not have are named in the error."""
+    from fnmf.baselines import all_methods
+
+    methods = {name.upper(): entry for name, entry in all_methods().items()}
+    given = {name: value for name, value in given.items() if value is not None}
+    if method.upper() == OURS:
+        from fnmf import FNMF
+
+        rank = given.pop("n_components", n_clusters)
+        model = FNMF(rank)
+        given |= {"n_clusters": n_clusters, "random_state": seed, "n_jobs": jobs}
+    elif method.upper() in methods:
+        model = methods[method.upper()].factory(n_clusters=n_clusters, random_state=seed)
+        if "n_jobs" in model.get_params(deep=False):
+            given["n_jobs"] = jobs
+    else:
+        known = ", ".join([OURS, *(entry.name for entry in methods.values())])
+        raise UsageError(f"--method {method} is not known; use one of {known}.")
+    known_names = model.get_params(deep=False)
+    for name in given:
+        if name not in known_names:
+            raise UsageError(
+                f"{type(model).__name__} has no parameter {name!r}; "
+                f"it has {', '.join(sorted(known_names))}."
+            )
+    return model.set_params(**given)
+
+
+def parse_parameters(pairs: list[str]) -> dict[str, Any]:
+    """``NAME=VALUE`` pairs; a value is a number, true, false, null or text."""
+    result: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name.isidentifier():
+            raise UsageError(f"--param {pair!r} is not of the form NAME=VALUE.")
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+        if isinstance(value, dict | list):
+            raise UsageError(f"--param {name}: only numbers, true, false, null and text work here.")
+        result[name] = value
+    return result
+
+
+def fit_model(model: Any, X: Any) -> list[str]:
+    """Fit with a progress bar; what the method warned about comes back as sentences."""
+    import warnings
+
+    limit = model.get_params(deep=False).get("max_iter")
+    starts = model.get_params(deep=False).get("n_init", 1)
+    total = limit * starts if isinstance(limit, int) and isinstance(starts, int) else None
+    with warnings.catch_warnings(record=True) as caught, working("Fitting") as step:
+        warnings.simplefilter("always")
+        if hasattr(model, "set_callbacks"):
+            model.set_callbacks(IterationCallback(step, total))
+        try:
+            model.fit(X)
+        finally:
+            if hasattr(model, "set_callbacks"):
+                model.set_callbacks()
+    told = (" ".join(str(warning.message).split()) for warning in caught)
+    return list(dict.fromkeys(told))

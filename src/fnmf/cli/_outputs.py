@@ -1,0 +1,86 @@
+"""The files of a run, all written before any is seen."""
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fnmf.reporting._names import visible
+from fnmf.reporting._statistics import Statistics
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def safe_cell(text: Any) -> str:
+    """Text that a spreadsheet shows and does not run: formulas get an apostrophe in front."""
+    cell = visible(text, longest=1000)
+    if cell.lstrip()[:1] in ("=", "+", "-", "@", "|", "%") and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
+
+
+def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A CSV file with safe text cells; numbers keep every digit."""
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([safe_cell(name) for name in header])
+        for row in rows:
+            writer.writerow([safe_cell(c) if isinstance(c, str) else c for c in row])
+
+
+def write_labels(
+    path: Path, ids: Sequence[str], labels: Any, known: Sequence[str] | None = None
+) -> None:
+    """Cluster of each row, with its known class if there is one."""
+    header = ["id", "cluster"] + ([] if known is None else ["label"])
+    columns = [ids, [_plain(label) for label in labels]] + ([] if known is None else [known])
+    write_csv(path, header, zip(*columns, strict=True))
+
+
+def write_embedding(path: Path, ids: Sequence[str], embedding: np.ndarray) -> None:
+    """Representation of each row."""
+    header = ["id", *(f"component_{c}" for c in range(1, embedding.shape[1] + 1))]
+    rows = ([name, *values.tolist()] for name, values in zip(ids, embedding, strict=True))
+    write_csv(path, header, rows)
+
+
+def write_features(path: Path, names: Sequence[str], model: Any, stats: Statistics) -> None:
+    """Weights of each feature and its means in the clusters."""
+    columns: dict[str, Any] = {}
+    if (importances := getattr(model, "feature_importances_", None)) is not None:
+        columns["importance"] = importances
+    if (weights := getattr(model, "feature_weights_", None)) is not None:
+        for j, row in enumerate(np.atleast_2d(weights), start=1):
+            columns[f"weighting_{j}"] = row
+    columns["explained_by_clusters"] = stats.explained
+    for name, row in zip(stats.names, stats.means, strict=True):
+        columns[f"mean_in_{name}"] = row
+    values = (np.asarray(column).tolist() for column in columns.values())
+    write_csv(path, ["feature", *columns], zip(names, *values, strict=True))
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """A JSON file for people and programs."""
+    path.write_text(to_json(value) + "\n", encoding="utf-8")
+
+
+def to_json(value: dict[str, Any]) -> str:
+    """JSON with control characters escaped, safe to print."""
+    return json.dumps(value, indent=2, ensure_ascii=True, default=_plain)
+
+
+def row_names(ids: Sequence[str] | None, lines: np.ndarray | None, n_rows: int) -> list[str]:
+    """Names of rows: the id column, else the line in the file, else the row number."""
+    if ids is not None:
+        return [visible(name) for name in ids]
+    if lines is not None:
+        return [f"line {line}" for line in lines]
+    return [f"row {i}" for i in range(1, n_rows + 1)]
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else str(value)

@@ -1,0 +1,151 @@
+"""One run of ``fnmf cluster``: fit, write everything, show the essentials."""
+
+import datetime
+import platform
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from fnmf import __version__
+from fnmf._atomic import atomic_folder
+from fnmf.cli._data import Recipe, file_hash
+from fnmf.cli._errors import UsageError
+from fnmf.cli._models import fit_model
+from fnmf.cli._outputs import (
+    row_names,
+    to_json,
+    write_embedding,
+    write_features,
+    write_json,
+    write_labels,
+)
+from fnmf.cli._progress import working
+from fnmf.cli._show import console, show_summary
+from fnmf.io import Table
+from fnmf.persistence import save
+from fnmf.reporting._page import write_page
+from fnmf.reporting._statistics import cluster_statistics
+from fnmf.reporting._summary import summarise
+
+
+def parse_shape(text: str | None) -> tuple[int, int] | None:
+    """``HEIGHTxWIDTH`` as two numbers."""
+    if text is None:
+        return None
+    parts = text.lower().split("x")
+    if len(parts) != 2 or not all(part.isdigit() and int(part) > 0 for part in parts):
+        raise UsageError(f"--image-shape {text!r} is not of the form HEIGHTxWIDTH, like 32x32.")
+    return int(parts[0]), int(parts[1])
+
+
+@dataclass
+class Run:
+    """Everything a run knows."""
+
+    file: Path
+    table: Table
+    recipe: Recipe
+    model: Any
+    reading: dict[str, Any]
+    seed: int
+    title: str | None
+    image_shape: tuple[int, int] | None
+    restarts: int
+    summary: dict[str, Any] = field(default_factory=dict)
+    record: dict[str, Any] = field(default_factory=dict)
+
+    def fit(self) -> None:
+        """Fit the model and collect what there is to tell."""
+        X = self.recipe.prepare(self.table.X)
+        started = time.perf_counter()
+        notes = [*self.table.notes, *fit_model(self.model, X)]
+        seconds = time.perf_counter() - started
+        self.record = self._record(notes, seconds)
+        with working("Describing the clusters"):
+            self.summary = summarise(
+                self.model,
+                self.table.X,
+                title=self.title or f"Clusters in {self.file.name}",
+                names=self.table.names,
+                samples=row_names(self.table.ids, self.table.lines, self.table.X.shape[0]),
+                labels_true=self.table.labels,
+                image_shape=self.image_shape,
+                n_restarts=self.restarts,
+                restart_data=X,
+                source={
+                    "file": self.file.name,
+                    "SHA-256": self.record["input"]["sha256"],
+                    "seed": self.seed,
+                    "made on": self.record["started"],
+                },
+                notes=notes,
+            )
+        self.record["quality"] = {q["name"]: q["value"] for q in self.summary["quality"]}
+        self.record["clusters"] = [
+            {
+                "name": c["name"],
+                "size": c["size"],
+                "top_features": [f["name"] for f in c["features"]],
+            }
+            for c in self.summary["clusters"]
+        ]
+
+    def _record(self, notes: list[str], seconds: float) -> dict[str, Any]:
+        import numpy
+        import scipy
+        import sklearn
+
+        now = datetime.datetime.now(datetime.UTC)
+        return {
+            "fnmf": __version__,
+            "method": type(self.model).__name__,
+            "parameters": {
+                name: value if isinstance(value, int | float | str | bool | None) else str(value)
+                for name, value in self.model.get_params(deep=False).items()
+            },
+            "seed": self.seed,
+            "input": {
+                "file": str(self.file.resolve()),
+                "sha256": file_hash(self.file),
+                "bytes": self.file.stat().st_size,
+                "samples": self.table.X.shape[0],
+                "features": self.table.X.shape[1],
+                "reading": self.reading,
+                "normalize": self.recipe.normalize,
+                "scale": "none" if self.recipe.scale is None else "max",
+                "missing": self.recipe.cleaning.missing,
+                "negative": self.recipe.cleaning.negative,
+            },
+            "image_shape": self.image_shape,
+            "started": now.isoformat(timespec="seconds"),
+            "fit_seconds": round(seconds, 3),
+            "notes": notes,
+            "versions": {
+                "python": platform.python_version(),
+                "numpy": numpy.__version__,
+                "scipy": scipy.__version__,
+                "scikit-learn": sklearn.__version__,
+            },
+        }
+
+    def write(self, folder: Path, force: bool) -> None:
+        """Every file of the run; the folder appears whole or not at all."""
+        ids = row_names(self.table.ids, self.table.lines, self.table.X.shape[0])
+        stats = cluster_statistics(self.table.X, self.model.labels_)
+        with working("Writing"), atomic_folder(folder, replace=force) as partial:
+            write_labels(partial / "labels.csv", ids, self.model.labels_, self.table.labels)
+            write_features(partial / "features.csv", self.table.names, self.model, stats)
+            if getattr(self.model, "embedding_", None) is not None:
+                write_embedding(partial / "embedding.csv", ids, self.model.embedding_)
+            save(self.model, partial / "model.fnmf", metadata=self.recipe.to_metadata())
+            write_page(self.summary, partial / "report.html")
+            write_json(partial / "run.json", self.record)
+
+    def show(self, folder: Path, as_json: bool) -> None:
+        """The essentials on standard output."""
+        if as_json:
+            print(to_json({**self.record, "folder": str(folder)}))
+            return
+        show_summary(self.summary, self.record["notes"])
+        console().print(f"Results are in {folder}; open {folder / 'report.html'} in a browser.")

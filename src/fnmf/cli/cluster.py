@@ -1,0 +1,184 @@
+"""``fnmf cluster``: from a file to clusters, feature weights and a page."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fnmf.cli import _options as options
+from fnmf.cli._errors import UsageError, handled
+
+if TYPE_CHECKING:
+    from fnmf.cli._data import Recipe
+    from fnmf.io import Table
+
+_MODEL = "Model"
+_DATA = "Treatment of the data"
+_SMALL = 2_000_000
+
+
+def _number(help_text: str) -> Any:
+    return typer.Option(help=help_text, rich_help_panel=_MODEL, show_default=False)
+
+
+def cluster(
+    file: options.Table,
+    clusters: Annotated[
+        int, typer.Option("-k", "--clusters", min=1, help="Number of clusters.", show_default=False)
+    ],
+    out: options.Out = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    title: Annotated[str | None, typer.Option(help="Heading of the report.")] = None,
+    method: Annotated[
+        str, typer.Option(help="Any name 'fnmf methods' lists.", rich_help_panel=_MODEL)
+    ] = "FNMF",
+    components: Annotated[int | None, _number("Size of the representation (default: K).")] = None,
+    weightings: Annotated[int | None, _number("Number of feature weightings.")] = None,
+    diversity: Annotated[float | None, _number("How different weightings must be.")] = None,
+    smoothness: Annotated[float | None, _number("How alike neighbours must be.")] = None,
+    neighbors: Annotated[int | None, _number("Neighbours of each sample.")] = None,
+    weighting: Annotated[
+        str | None, _number("How features are weighted: relevance, paper.")
+    ] = None,
+    assignment: Annotated[str | None, _number("Mixture of weightings: sample, shared.")] = None,
+    solver: Annotated[str | None, _number("Update rule: mu, mu-fast.")] = None,
+    init: Annotated[str | None, _number("Start: kmeans, random, nndsvda.")] = None,
+    max_iter: Annotated[int | None, _number("Most iterations.")] = None,
+    tol: Annotated[float | None, _number("When to stop.")] = None,
+    n_init: Annotated[int | None, _number("Number of starts; the best is kept.")] = None,
+    param: Annotated[
+        list[str] | None,
+        _number("Any other parameter of the method as NAME=VALUE; may be repeated."),
+    ] = None,
+    seed: Annotated[
+        int,
+        typer.Option(min=0, help="Random seed: same seed, same result.", rich_help_panel=_MODEL),
+    ] = 0,
+    jobs: Annotated[int | None, _number("Number of threads (-1: all).")] = None,
+    restarts: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Further fits to see how stable the clusters are (default: 3 for small tables).",
+            rich_help_panel=_MODEL,
+            show_default=False,
+        ),
+    ] = None,
+    normalize: Annotated[
+        options.Normalize,
+        typer.Option(help="Scale every row to unit length, or not.", rich_help_panel=_DATA),
+    ] = options.Normalize.samples,
+    scale: Annotated[
+        options.Scale,
+        typer.Option(help="Divide every column by its largest value.", rich_help_panel=_DATA),
+    ] = options.Scale.none,
+    missing: Annotated[
+        options.Missing,
+        typer.Option(help="What to do about missing values.", rich_help_panel=_DATA),
+    ] = options.Missing.error,
+    shift: Annotated[
+        bool,
+        typer.Option(
+            "--shift", help="Move columns with negative values up to 0.", rich_help_panel=_DATA
+        ),
+    ] = False,
+    absolute: Annotated[
+        bool, typer.Option("--abs", help="Drop the signs.", rich_help_panel=_DATA)
+    ] = False,
+    image_shape: Annotated[
+        str | None,
+        typer.Option(help="HEIGHTxWIDTH, if rows are images.", rich_help_panel=_DATA),
+    ] = None,
+    id_column: options.IdColumn = None,
+    label_column: options.LabelColumn = None,
+    exclude: options.Exclude = None,
+    delimiter: options.Delimiter = None,
+    header: options.Header = None,
+    encoding: options.Encoding = None,
+    float32: options.Float32 = False,
+) -> None:
+    """Cluster the rows of a table and find the features that matter.
+
+    Writes labels.csv, features.csv, embedding.csv, model.fnmf, report.html and run.json
+    into a new folder, all or none of them.
+    """
+    with handled():
+        if shift and absolute:
+            raise UsageError("--shift and --abs exclude each other.")
+        reading = {
+            "id_column": id_column,
+            "label_column": label_column,
+            "exclude": exclude or [],
+            "delimiter": {"\\t": "\t", "tab": "\t"}.get(delimiter or "", delimiter),
+            "header": header,
+            "encoding": encoding,
+        }
+        if delimiter is not None and len(str(reading["delimiter"])) != 1:
+            raise UsageError(f"--delimiter {delimiter!r} must be a single character, or tab.")
+        folder = out or Path(f"{file.name.split('.')[0]}-clusters")
+        _check_folder(folder, force)
+        from fnmf.cli._models import make_model, parse_parameters
+
+        given = {
+            "n_components": components,
+            "n_weightings": weightings,
+            "diversity": diversity,
+            "smoothness": smoothness,
+            "n_neighbors": neighbors,
+            "weighting": weighting,
+            "assignment": assignment,
+            "solver": solver,
+            "init": init,
+            "max_iter": max_iter,
+            "tol": tol,
+            "n_init": n_init,
+            **parse_parameters(param or []),
+        }
+        model = make_model(method, clusters, seed, jobs, given)
+        table, recipe = _read(
+            file,
+            reading,
+            float32,
+            clusters,
+            missing=missing.value,
+            negative="shift" if shift else "abs" if absolute else "error",
+            normalize=normalize.value,
+            scale=scale.value,
+        )
+        from fnmf.cli._run import Run, parse_shape
+
+        shape = parse_shape(image_shape)
+        if restarts is None:
+            restarts = 3 if table.X.shape[0] * table.X.shape[1] <= _SMALL else 0
+        run = Run(file, table, recipe, model, reading, seed, title, shape, restarts)
+        run.fit()
+        run.write(folder, force)
+        run.show(folder, as_json)
+
+
+def _check_folder(folder: Path, force: bool) -> None:
+    if folder.exists() and not force:
+        raise UsageError(
+            f"{folder} exists already; choose another --out, or --force to replace it."
+        )
+    # A folder of something else must never be wiped by a slip of the keyboard.
+    if folder.exists() and not (folder.is_dir() and (folder / "run.json").is_file()):
+        if folder.is_dir() and not any(folder.iterdir()):
+            return
+        raise UsageError(f"{folder} holds no earlier run, so --force does not replace it.")
+
+
+def _read(
+    file: Path, reading: dict[str, Any], float32: bool, clusters: int, **treatment: str
+) -> "tuple[Table, Recipe]":
+    import numpy as np
+
+    from fnmf.cli._data import learn_recipe, read
+
+    table = read(file, dtype=np.float32 if float32 else np.float64, **reading)
+    recipe = learn_recipe(table, **treatment)
+    n_rows = table.X.shape[0]
+    if clusters > n_rows:
+        raise UsageError(f"-k {clusters} is more than the {n_rows} rows of {file}; choose fewer.")
+    return table, recipe

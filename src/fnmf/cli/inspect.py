@@ -1,0 +1,73 @@
+"""``fnmf inspect``: what is in a model file."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fnmf.cli import _options as options
+from fnmf.cli._errors import handled
+
+_TOP = 10
+
+
+def inspect(
+    model: Annotated[
+        Path,
+        typer.Argument(
+            metavar="MODEL", help="model.fnmf, or the folder of a run.", show_default=False
+        ),
+    ],
+    as_json: options.Json = False,
+) -> None:
+    """Show what a model file holds; the file is checked and nothing in it is executed."""
+    with handled():
+        import numpy as np
+        import scipy.sparse as sp
+
+        from fnmf.cli._outputs import to_json
+        from fnmf.cli._show import add_row, console, table
+        from fnmf.persistence import inspect as look
+        from fnmf.reporting._names import feature_names, visible
+        from fnmf.reporting._weights import top_indices
+
+        info = look(model / "model.fnmf" if model.is_dir() else model)
+        fitted = info.model
+        parameters = {k: visible(repr(v)) for k, v in fitted.get_params(deep=False).items()}
+        attributes = {}
+        for name, value in vars(fitted).items():
+            if name.endswith("_") and not name.startswith("_"):
+                big = isinstance(value, np.ndarray) or sp.issparse(value)
+                attributes[name] = f"{value.dtype} {value.shape}" if big else visible(repr(value))
+        columns = info.metadata.get("columns")
+        importances = getattr(fitted, "feature_importances_", None)
+        top = []
+        if importances is not None:
+            names = feature_names(fitted, len(importances), columns)
+            top = [(names[k], float(importances[k])) for k in top_indices(importances, _TOP)]
+        if as_json:
+            print(
+                to_json(
+                    {
+                        "method": type(fitted).__name__,
+                        "written_by": visible(info.written_by),
+                        "parameters": parameters,
+                        "attributes": attributes,
+                        "columns": None if columns is None else [visible(c) for c in columns],
+                        "top_features": [{"name": n, "importance": v} for n, v in top],
+                    }
+                )
+            )
+            return
+        out = console()
+        out.print(f"{type(fitted).__name__}, written by {visible(info.written_by)}")
+        for title, entries in (("parameter", parameters), ("attribute", attributes)):
+            shown = table(title, "value")
+            for name, text in entries.items():
+                add_row(shown, name, text)
+            out.print(shown)
+        if top:
+            shown = table("most important features", "importance")
+            for name, value in top:
+                add_row(shown, name, f"{value:.4g}")
+            out.print(shown)
