@@ -25,7 +25,8 @@ def save(
 ) -> None:
     """Write a model to one file that holds arrays and JSON, and no code.
 
-    The file appears whole or not at all; an older file of that name is replaced.
+    The file appears whole or not at all; an older file of that name is replaced. It holds the
+    training data too, if the model looks up neighbours of new rows among them.
 
     Parameters
     ----------

@@ -9,18 +9,27 @@ from fnmf.persistence._container import ModelFileError
 
 _ARRAYS = (np.ndarray, sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)
 # Letters stand for sizes that must be the same everywhere: n samples, d features,
-# c components, m weightings. "?" is any size; several shapes are alternatives.
-_SHAPES: dict[str, tuple[str, ...]] = {
-    "components_": ("cd",),
-    "embedding_": ("nc",),
-    "feature_weights_": ("md",),
-    "assignments_": ("nm",),
-    "feature_importances_": ("d",),
-    "feature_names_in_": ("d",),
-    "effective_features_": ("m",),
-    "graph_": ("nn",),
-    "labels_": ("n",),
+# c components, m weightings, p prototypes. "?" is any size.
+_SHAPES = {
+    "components_": "cd",
+    "embedding_": "nc",
+    "nonnegative_embedding_": "nc",
+    "feature_weights_": "md",
+    "assignments_": "nm",
+    "feature_importances_": "d",
+    "feature_names_in_": "d",
+    "effective_features_": "m",
+    "prototypes_": "pd",
+    "prototype_labels_": "p",
+    "projection_": "d?",
+    "graph_": "nn",
+    "labels_": "n",
+    "component_labels_": "n",
+    "_fit_X": "nd",
+    "_rows": "nd",
+    "_scales": "c",
 }
+_OWN_SHAPES = {"KMM": {"graph_": "np"}, "ONGR": {"components_": "cn"}}
 
 
 def check_shapes(model: Any) -> None:
@@ -28,13 +37,13 @@ def check_shapes(model: Any) -> None:
     sizes: dict[str, int] = {}
     if hasattr(model, "n_features_in_"):
         sizes["d"] = _whole(model.n_features_in_, "n_features_in_")
-    for name, shapes in _SHAPES.items():
+    for name, shape in (_SHAPES | _OWN_SHAPES.get(type(model).__name__, {})).items():
         value: Any = vars(model).get(name)
         if value is None:
             continue
         if not isinstance(value, _ARRAYS):
             raise ModelFileError(f"{name} is not an array")
-        if not any(_fits(value.shape, shape, sizes) for shape in shapes):
+        if not _fits(value.shape, shape, sizes):
             raise ModelFileError(f"{name} has shape {value.shape}, which does not fit the rest")
         if name != "feature_names_in_" and value.dtype.kind not in "fiub":
             raise ModelFileError(f"{name} does not hold numbers")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf.engine.mapped import MappedCSR
 from fnmf.persistence._container import ModelFileError
 from fnmf.persistence._dtypes import dtype_to_json
 from fnmf.persistence._random import random_from_json, random_to_json
@@ -52,6 +53,8 @@ class Encoder:
             return {_KIND: "scalar", "array": self._add(np.asarray(value), where)}
         if isinstance(value, np.ndarray):
             return self._array(np.asarray(value), where)
+        if isinstance(value, MappedCSR):
+            value = sp.csr_array((value.data, value.indices, value.indptr), shape=value.shape)
         if type(value) in _SPARSE.values():
             parts = [self._add(getattr(value, p), where) for p in ("data", "indices", "indptr")]
             kind = type(value).__name__
