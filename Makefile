@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: demo test lint types pytest browser format clean
+.PHONY: reproduce-quick reproduce-full demo test lint types pytest browser format clean
 
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -13,6 +13,13 @@ $(VENV)/.installed: pyproject.toml
 
 demo: $(VENV)/.installed
 	$(BIN)/fnmf demo
+
+# The paper's tables and figures; the data come from FNMF_DATA_HOME, the cache or a download.
+reproduce-quick: $(VENV)/.installed
+	$(BIN)/fnmf reproduce all --profile quick --jobs $(JOBS) --out fnmf-reproduce/quick
+
+reproduce-full: $(VENV)/.installed
+	$(BIN)/fnmf reproduce all --profile full --jobs $(JOBS) --out fnmf-reproduce/full --results results
 
 test: lint types pytest
 

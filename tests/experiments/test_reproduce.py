@@ -11,10 +11,9 @@ import time
 
 import pytest
 
-from fnmf.experiments import Store
+from fnmf.experiments import Store, _registry, methods, problems
 from fnmf.experiments._execute import execute
 from fnmf.experiments._plan import Run
-from fnmf.experiments._registry import run_plugin
 from fnmf.experiments._reproduce import reproduce
 
 PLUGIN = """
@@ -89,8 +88,12 @@ def wait_for(condition, process):
         time.sleep(0.02)
 
 
-def test_failures_become_reasons_and_tables_are_drawn_from_the_store_alone(plugin, tmp_path):
-    run_plugin(plugin)
+def test_failures_become_reasons_and_tables_are_drawn_from_the_store_alone(
+    plugin, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(_registry, "_METHODS", methods())
+    monkeypatch.setattr(_registry, "_PROBLEMS", problems())
+    _registry.run_plugin(plugin)
     out = tmp_path / "out"
     options = {
         "profile": "quick",

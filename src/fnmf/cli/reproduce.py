@@ -109,9 +109,10 @@ def reproduce(
     datasets: Annotated[str | None, typer.Option(help="Only these, set apart by commas.")] = None,
     methods: Annotated[str | None, typer.Option(help="Only these, set apart by commas.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that work at the same time.")] = 2,
-    out: Annotated[Path, typer.Option(help="Folder of the store and of all outputs.")] = Path(
-        "fnmf-reproduce"
-    ),
+    out: Annotated[Path, typer.Option(help="Folder of the store.")] = Path("fnmf-reproduce"),
+    results: Annotated[
+        Path | None, typer.Option(help="Folder of tables and figures, if not that of the store.")
+    ] = None,
     data_home: Annotated[Path | None, typer.Option(help="Folder that holds the data sets.")] = None,
     plugin: Annotated[
         list[Path] | None,
@@ -149,6 +150,7 @@ def reproduce(
                 wanted,
                 out,
                 profile=profile,
+                results=results,
                 datasets=_names(datasets),
                 chosen_methods=_names(methods),
                 jobs=jobs,

@@ -89,6 +89,7 @@ def write_all(
     drawn = [(name, draw(name, store, folder)) for name in FIGURES if name in wanted]
     pictures = [(name, path) for name, path in drawn if path is not None]
     written += [path for _, png in pictures for path in (png, png.with_suffix(".svg"))]
+    about = {**about, **provenance(store)}
     written.append(_write(folder / "runs.csv", export(store)))
     written.append(_write(folder / "about.json", json.dumps(about, indent=1) + "\n"))
     written.append(_write(folder / "index.html", page(tables, pictures, about)))
@@ -97,8 +98,14 @@ def write_all(
 
 _EXPORTED = (
     "dataset", "method", "purpose", "params", "seed", "state", "acc", "nmi", "objective",
-    "n_iter", "n_found", "seconds", "notes", "reason", "data_sha256", "versions", "finished",
+    "n_iter", "n_found", "seconds", "notes", "reason", "finished",
 )  # fmt: skip
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return "" if value is None else _tables.safe_csv(value)
 
 
 def export(store: Store) -> str:
@@ -108,8 +115,22 @@ def export(store: Store) -> str:
     writer.writerow(_EXPORTED)
     for row in store.results():
         row = {**row, "params": json.dumps(row["params"], sort_keys=True)}
-        writer.writerow(["" if row[n] is None else _tables.safe_csv(row[n]) for n in _EXPORTED])
+        writer.writerow([_short(row[name]) for name in _EXPORTED])
     return buffer.getvalue()
+
+
+def provenance(store: Store) -> dict[str, Any]:
+    """What all runs have in common: versions used, data by their SHA-256, seeds, time spent."""
+    rows = store.results()
+    versions = sorted({row["versions"] for row in rows if row["versions"]})
+    return {
+        "runs": len(rows),
+        "without result": sum(row["state"] == "failed" for row in rows),
+        "CPU hours": round(sum(row["seconds"] or 0 for row in rows) / 3600, 3),
+        "seeds": sorted({row["seed"] for row in rows}),
+        "versions": [json.loads(text) for text in versions],
+        "data": {row["dataset"]: row["data_sha256"] for row in rows},
+    }
 
 
 def page(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fnmf.experiments._execute import prepared, versions
+from fnmf.experiments._execute import prepared
 from fnmf.experiments._output import write_all
 from fnmf.experiments._plan import (
     FACE_SETS,
@@ -83,6 +83,7 @@ def reproduce(
     folder: Path,
     *,
     profile: str,
+    results: Path | None = None,
     datasets: Sequence[str] | None = None,
     chosen_methods: Sequence[str] | None = None,
     jobs: int = 1,
@@ -136,5 +137,5 @@ def reproduce(
             cells = summarise(store.results())
             best = {pair: cell.params for pair, cell in cells.items() if not cell.reason}
             work("at the best setting", second_stage(targets, names, selected, plan, best))
-        about = {"command": command, "profile": profile, "repeats": plan.repeats, **versions()}
-        return write_all(targets, store, folder, about)
+        about = {"command": command, "profile": profile, "repeats": plan.repeats}
+        return write_all(targets, store, results or folder, about)
