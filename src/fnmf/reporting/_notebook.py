@@ -88,7 +88,8 @@ def _course(model: Any) -> str:
     return (
         f'<table><caption>{html.escape(text)}</caption><tr><td><svg width="240" height="104" '
         f'viewBox="0 0 {chart["width"]} {chart["height"]}" role="img" '
-        f'aria-label="{html.escape(text)}"><polyline points="{chart["path"]}"/></svg></td></tr></table>'
+        f'aria-label="{html.escape(text)}"><polyline points="{chart["path"]}"/></svg>'
+        "</td></tr></table>"
     )
 
 
