@@ -138,9 +138,13 @@ def _one_colour(colour: str) -> Any:
 
 
 def _details(store: Store, dataset: str) -> dict[str, np.ndarray] | None:
-    for row in store.results():
+    """History and weights of the run at the best setting."""
+    rows = store.results()
+    best = summarise(rows).get((dataset, STUDIED))
+    for row in rows:
         wanted = (row["dataset"], row["method"], row["purpose"]) == (dataset, STUDIED, "detail")
-        if wanted and row["state"] == "done":
+        # Runs of an earlier, coarser grid may be there too.
+        if wanted and row["state"] == "done" and best and row["params"] == best.params:
             return store.details(row["key"])
     return None
 
@@ -229,7 +233,6 @@ def components(store: Store) -> "Figure | None":
         for params, runs in groups[name, STUDIED].items():
             setting = dict(params)
             m = setting.pop("n_weightings")
-            # Runs of an earlier, coarser grid may be there too.
             if setting == dict(cell.params):
                 accs = [run["acc"] for run in runs]
                 curve[m] = (float(np.mean(accs)), float(np.std(accs)))

@@ -133,12 +133,16 @@ def provenance(store: Store) -> dict[str, Any]:
     }
 
 
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
 def page(
     tables: list[_tables.Table], pictures: list[tuple[str, Path]], about: Mapping[str, Any]
 ) -> str:
     """One page that needs no other file and loads nothing from elsewhere."""
     facts = "".join(
-        f"<li>{html.escape(str(name))}: <code>{html.escape(str(value))}</code></li>"
+        f"<li>{html.escape(name)}: <code>{html.escape(_plain(value))}</code></li>"
         for name, value in about.items()
     )
     figures = "".join(
