@@ -98,7 +98,7 @@ def write_all(
 
 _EXPORTED = (
     "dataset", "method", "purpose", "params", "seed", "state", "acc", "nmi", "objective",
-    "n_iter", "n_found", "seconds", "notes", "reason", "finished",
+    "n_iter", "n_found", "seconds", "cpu_seconds", "notes", "reason", "finished",
 )  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def provenance(store: Store) -> dict[str, Any]:
     return {
         "runs": len(rows),
         "without result": sum(row["state"] == "failed" for row in rows),
-        "CPU hours": round(sum(row["seconds"] or 0 for row in rows) / 3600, 3),
+        "CPU hours": round(sum(row["cpu_seconds"] or 0 for row in rows) / 3600, 3),
         "seeds": sorted({row["seed"] for row in rows}),
         "versions": [json.loads(text) for text in versions],
         "data": {row["dataset"]: row["data_sha256"] for row in rows},

@@ -45,7 +45,7 @@ class Profile:
 
 
 PROFILES = {
-    "quick": Profile("quick", 2, (1, 2, 3, 4, 5, 6), 60.0, coarse=True),
+    "quick": Profile("quick", 2, (1, 2, 3, 4, 5, 6), 600.0, coarse=True),
     "full": Profile("full", 20, (1, 2, 3, 4, 5, 6), 3600.0, coarse=False),
 }
 

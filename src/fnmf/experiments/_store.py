@@ -28,14 +28,15 @@ CREATE TABLE IF NOT EXISTS runs (
     method TEXT NOT NULL, params TEXT NOT NULL, seed INTEGER NOT NULL, purpose TEXT NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('claimed', 'done', 'failed')),
     owner TEXT, finished TEXT, versions TEXT,
-    acc REAL, nmi REAL, objective REAL, n_iter INTEGER, n_found INTEGER, seconds REAL,
+    acc REAL, nmi REAL, objective REAL, n_iter INTEGER, n_found INTEGER,
+    seconds REAL, cpu_seconds REAL,
     labels BLOB, details BLOB, notes TEXT, reason TEXT);
 CREATE TABLE IF NOT EXISTS pictures (name TEXT PRIMARY KEY, arrays BLOB NOT NULL);
 """
 
 _PLAIN_COLUMNS = (
     "key, dataset, data_sha256, method, params, seed, purpose, state, finished, versions, "
-    "acc, nmi, objective, n_iter, n_found, seconds, notes, reason"
+    "acc, nmi, objective, n_iter, n_found, seconds, cpu_seconds, notes, reason"
 )
 
 # A process that has not been heard of for so long is taken for dead.
