@@ -166,8 +166,7 @@ def number(value: float) -> str:
 
 
 def _count(value: float) -> str:
-    rounded = f"{value:.1f}" if value < 9.95 else f"{value:,.0f}"
-    return f"{rounded} feature" + ("" if rounded == "1.0" else "s")
+    return f"{value:.1f}" if value < 9.95 else f"{value:,.0f}"
 
 
 def _policy(style: str, script: str) -> str:

@@ -14,6 +14,8 @@ TOP = 30
 _MOST_SEARCHABLE = 20_000
 _MOST_WEIGHTINGS = 24
 _EMPTY = 1e-3
+_NEXT_TO_NOTHING = 1e-3
+_HARDLY_USED = 0.02
 
 
 def weightings(model: Any, names: list[str], image_shape: tuple[int, ...] | None) -> dict[str, Any]:
@@ -40,6 +42,8 @@ def weightings(model: Any, names: list[str], image_shape: tuple[int, ...] | None
 def _ranked(values: np.ndarray, names: list[str], shape: tuple[int, ...] | None) -> dict[str, Any]:
     order = top_indices(values, TOP)
     largest = float(values[order[0]]) if len(order) else 0.0
+    # What weighs next to nothing is counted, not listed.
+    order = [k for k in order if values[k] > _NEXT_TO_NOTHING * largest]
     square = float((values**2).sum())
     return {
         "features": [
@@ -50,6 +54,7 @@ def _ranked(values: np.ndarray, names: list[str], shape: tuple[int, ...] | None)
             }
             for k in order
         ],
+        "rest": int((values <= _NEXT_TO_NOTHING * largest).sum()),
         "effective": float(values.sum()) ** 2 / square if square > 0 else 0.0,
         "image": None if shape is None else heat_image(values.reshape(shape)),
     }
@@ -91,9 +96,10 @@ def diagnosis(
     findings = []
     weights = getattr(model, "feature_weights_", None)
     if weights is not None:
-        findings.append(_collapse(np.atleast_2d(np.asarray(weights, dtype=float)), stats))
-        if len(np.atleast_2d(weights)) > 1:
-            findings.append(_overlap(np.atleast_2d(np.asarray(weights, dtype=float))))
+        used = _used(np.atleast_2d(np.asarray(weights, dtype=float)), model)
+        findings.append(_collapse(used, stats))
+        if len(used) > 1:
+            findings.append(_overlap(used))
     graph = getattr(model, "graph_", None)
     if sp.issparse(graph):
         findings.append(_components(graph, len(stats.sizes)))
@@ -114,6 +120,15 @@ def diagnosis(
         )
         findings.append(_finding("warn", "Tiny clusters", text))
     return findings
+
+
+def _used(weights: np.ndarray, model: Any) -> np.ndarray:
+    """Weightings that some mixture really uses; the others decide nothing."""
+    assignments = getattr(model, "assignments_", None)
+    if assignments is None:
+        return weights
+    shares = np.asarray(assignments, dtype=float).mean(axis=0)
+    return weights[shares >= min(_HARDLY_USED, shares.max())]
 
 
 def _finding(level: str, title: str, text: str) -> dict[str, str]:
