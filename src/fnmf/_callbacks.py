@@ -43,14 +43,13 @@ class IterationHooks:
         """Report an iteration; true if a callback wants to stop."""
         if not self.wanted:
             return False
-        values = {name: float(progress.terms[name]) for name in progress.terms.dtype.names}
         context = start.subcontext("iteration")
         context.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
         return bool(
             context.call_on_fit_task_end(
                 estimator=self.estimator,
                 X=self.X,
-                metadata={"iteration": progress.iteration, **values},
+                metadata={"iteration": progress.iteration, **progress.terms},
                 reconstruction_attributes=attributes,
             )
         )

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
 _PRINT_EVERY = 10
 
 
-def fit_model(
-    model: FNMF, data: Data, graph: sp.csr_array | None, seeds: np.ndarray
-) -> Result:
+def fit_model(model: FNMF, data: Data, graph: sp.csr_array | None, seeds: np.ndarray) -> Result:
     """Run all starts, set the attributes of the best, return its result."""
     hooks = IterationHooks(model, data, len(seeds), model.max_iter)
     with crew(model.n_jobs) as workers:
@@ -34,10 +32,13 @@ def fit_model(
         best: Result | None = None
         for number, seed in enumerate(seeds):
             result = _one_start(model, data, graph, sweeps, int(seed), hooks)
-            final = result.history["total"][-1]
             if model.verbose:
-                print(f"[FNMF] start {number}: objective {final:.6g}, {result.n_iter} iterations")
-            if best is None or final < best.history["total"][-1]:
+                settled = "settled" if result.converged else "not settled"
+                print(
+                    f"[FNMF] start {number}: objective {result.objective:.6g} after "
+                    f"{result.n_iter} iterations, {settled}"
+                )
+            if best is None or result.objective < best.objective:
                 best = result
     assert best is not None
     for name, value in fitted_attributes(best.factors, data, graph).items():
@@ -46,9 +47,7 @@ def fit_model(
     return best
 
 
-def fitted_attributes(
-    factors: Factors, data: Data, graph: sp.csr_array | None
-) -> dict[str, Any]:
+def fitted_attributes(factors: Factors, data: Data, graph: sp.csr_array | None) -> dict[str, Any]:
     """What a model needs in order to transform."""
     n_samples = len(factors.V)
     P = factors.P if len(factors.P) == n_samples else np.repeat(factors.P, n_samples, axis=0)
@@ -84,7 +83,7 @@ def encode_new(model: FNMF, data: Data) -> np.ndarray:
         pull = np.einsum("ik,ikc->ic", shares, near)
         drag = shares.sum(axis=1)
     shared = model.assignments_[0] if model.assignment == "shared" else None
-    V, _ = encode(
+    V, _, _ = encode(
         view_of(data),
         model.components_.T,
         model.feature_weights_.astype(np.float64),
@@ -125,15 +124,29 @@ def _one_start(
 
     def observe(progress: Progress) -> bool:
         if model.verbose > 1 and progress.iteration % _PRINT_EVERY == 0:
-            total = float(progress.terms["total"])
-            print(f"[FNMF] iteration {progress.iteration}: objective {total:.6g}")
+            print(f"[FNMF] iteration {progress.iteration}: {progress.terms['total']:.6g}")
         attributes = lambda: fitted_attributes(progress.factors, data, graph)  # noqa: E731
         return hooks.iteration(context, progress, attributes)
 
     watched = hooks.wanted or model.verbose > 1
     result = solve(sweeps, Factors(U, V, P, weights), options, observe if watched else None)
     hooks.end_start(context)
+    if graph is None or model.smoothness == 0:
+        _finish_codes(sweeps, result, options)
     return result
+
+
+def _finish_codes(sweeps: Sweeps, result: Result, options: Options) -> None:
+    """Without a graph rows are independent: end with the row solve that ``transform`` does."""
+    factors = result.factors
+    shared = factors.P[0] if options.shared else None
+    V, P, loss = encode(
+        sweeps.view, factors.U, factors.weights, options.weighting.on_residual, shared, None, None
+    )
+    factors.V = V.astype(factors.V.dtype)
+    if not options.shared:
+        factors.P = P.astype(factors.P.dtype)
+    result.objective = loss + options.weighting.penalty(factors.weights)
 
 
 def _weighting(model: FNMF, live: np.ndarray) -> Weighting:

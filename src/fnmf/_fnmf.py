@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
     TransformerMixin,
 )
 from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -46,7 +45,6 @@ class FNMF(
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    ClusterMixin,
     BaseEstimator,
 ):
     """Feature weighted non-negative matrix factorisation.
@@ -250,7 +248,7 @@ class FNMF(
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        self.objective_ = float(result.history["total"][-1])
+        self.objective_ = result.objective
         self.history_ = result.history
         self.n_iter_ = result.n_iter
         self._kmeans = kmeans_on(self.embedding_, self._n_clusters(), labels_seed)
@@ -382,5 +380,7 @@ class FNMF(
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
+        # Not through ClusterMixin: its checks feed negative data, which we must refuse.
+        tags.estimator_type = "clusterer"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -113,7 +113,7 @@ def _kmeans(X: Data, n_components: int, scale: float, rng: np.random.RandomState
 
 
 def _distinct_centres(rows: Any, n_components: int, seed: int) -> np.ndarray:
-    count = rows.shape[0] if sp.issparse(rows) else len(np.unique(rows, axis=0))
+    count = len(np.unique(rows, axis=0)) if isinstance(rows, np.ndarray) else rows.shape[0]
     model = KMeans(min(n_components, count), n_init=_KMEANS_STARTS, random_state=seed)
     # One thread: with more, k-means adds up in an order that depends on their number.
     with threadpool_limits(1):

@@ -31,9 +31,7 @@ def check_choice(name: str, value: Any, options: Sequence[str]) -> str:
 def check_integer(name: str, value: Any, *, low: int) -> int:
     """A whole number of at least ``low``; booleans are not numbers."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise TypeError(
-            f"{name} must be an integer, got {value!r} of type {type(value).__name__}."
-        )
+        raise TypeError(f"{name} must be an integer, got {value!r} of type {type(value).__name__}.")
     if value < low:
         raise ValueError(f"{name}={value} is too small; use an integer of at least {low}.")
     return int(value)
@@ -69,7 +67,7 @@ def check_data(
     if sp.issparse(X):
         _check_sparse_structure(X, "X")
     try:
-        checked = validate_data(
+        checked: Any = validate_data(
             estimator,
             X,
             reset=reset,
@@ -86,17 +84,20 @@ def check_data(
             ) from error
         raise
     _check_samples(checked.shape[0], min_samples, estimator)
-    if sp.issparse(checked):
-        checked = _canonical(sp.csr_array(checked), shared=True)
+    if isinstance(checked, np.ndarray):
+        values = checked
+    else:
+        checked = _canonical(sp.csr_array(checked))
+        values = checked.data
     if non_negative:
-        values = checked.data if sp.issparse(checked) else checked
         _check_non_negative(estimator, values)
     return checked
 
 
 def check_graph(graph: Any, n_samples: int, dtype: np.dtype) -> sp.csr_array:
     """A neighbour graph of the user's: square, non-negative, symmetric, diagonal dropped."""
-    if not sp.issparse(graph):
+    is_sparse: bool = sp.issparse(graph)
+    if not is_sparse:
         raise TypeError(
             'graph must be "adaptive", "approximate", None or a SciPy sparse matrix, got '
             f"{type(graph).__name__}; wrap a dense array in scipy.sparse.csr_array."
@@ -107,7 +108,7 @@ def check_graph(graph: Any, n_samples: int, dtype: np.dtype) -> sp.csr_array:
             f"graph has shape {graph.shape}, but X has {n_samples} samples; "
             f"pass a graph of shape ({n_samples}, {n_samples})."
         )
-    S = _canonical(sp.csr_array(graph), shared=True).astype(dtype)
+    S = _canonical(sp.csr_array(graph)).astype(dtype)
     if not np.isfinite(S.data).all():
         raise ValueError("graph contains NaN or infinity; its weights must be finite.")
     if S.nnz and S.data.min() < 0:
@@ -186,11 +187,10 @@ def _check_sparse_structure(matrix: Any, name: str) -> None:
         ) from error
 
 
-def _canonical(matrix: sp.csr_array, *, shared: bool) -> sp.csr_array:
+def _canonical(matrix: sp.csr_array) -> sp.csr_array:
     """Sorted indices without duplicates; the user's own arrays are never sorted in place."""
     if matrix.has_canonical_format:
         return matrix
-    if shared:
-        matrix = matrix.copy()
+    matrix = matrix.copy()
     matrix.sum_duplicates()
     return matrix

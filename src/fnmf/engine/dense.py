@@ -117,7 +117,20 @@ def project_block(X, basis, weights, P, shared, out):  # type: ignore[no-untyped
 
 @njit(nogil=True, cache=True)
 def samples_block(  # type: ignore[no-untyped-def]
-    X, basis, weights, V, P, graph_mean, degree, smoothness, grams, prices, on_residual, rule, crosses, tiny
+    X,
+    basis,
+    weights,
+    V,
+    P,
+    graph_mean,
+    degree,
+    smoothness,
+    grams,
+    prices,
+    on_residual,
+    rule,
+    crosses,
+    tiny,
 ):
     """Every sample has its own mixture of weightings: V (unless ``rule`` is KEEP), then P.
 

@@ -13,7 +13,10 @@ _ROUNDS_PER_ASSIGNMENT = 5
 
 @njit(nogil=True, cache=True)
 def _encode_rows(crosses, energies, grams, pull, drag, shared, P, V, tol, tiny):  # type: ignore[no-untyped-def]
-    """Alternate v and p of every row until it stands still; rows never see each other."""
+    """Alternate v and p of every row until it stands still; rows never see each other.
+
+    Returns the data term, Σ_ij p_ij² q_ij.
+    """
     n_rows, n_components = V.shape
     n_weightings = grams.shape[0]
     squares = np.empty(n_weightings)
@@ -21,6 +24,7 @@ def _encode_rows(crosses, energies, grams, pull, drag, shared, P, V, tol, tiny):
     cross = np.empty(n_components)
     hessian = np.empty((n_components, n_components))
     before = np.empty(n_components)
+    loss = 0.0
     for i in range(n_rows):
         v = V[i]
         for _ in range(_MAX_ROUNDS):
@@ -34,15 +38,16 @@ def _encode_rows(crosses, energies, grams, pull, drag, shared, P, V, tol, tiny):
                     cross[a] += squares[j] * crosses[i, j, a]
             for _ in range(_ROUNDS_PER_ASSIGNMENT):
                 descend_row(v, cross, pull[i], hessian, drag[i])
+            for j in range(n_weightings):
+                residuals[j] = energies[i, j]
+                for a in range(n_components):
+                    fit = -2 * crosses[i, j, a]
+                    for b in range(n_components):
+                        fit += grams[j, a, b] * v[b]
+                    residuals[j] += v[a] * fit
+                # The terms cancel: below this level the difference is rounding.
+                residuals[j] = max(residuals[j], 1e-15 * energies[i, j])
             if not shared:
-                for j in range(n_weightings):
-                    residuals[j] = energies[i, j]
-                    for a in range(n_components):
-                        fit = -2 * crosses[i, j, a]
-                        for b in range(n_components):
-                            fit += grams[j, a, b] * v[b]
-                        residuals[j] += v[a] * fit
-                    residuals[j] = max(residuals[j], 1e-15 * energies[i, j])
                 assign_row(residuals, tiny, P[i])
             moved = largest = 0.0
             for a in range(n_components):
@@ -50,6 +55,9 @@ def _encode_rows(crosses, energies, grams, pull, drag, shared, P, V, tol, tiny):
                 largest = max(largest, v[a])
             if moved <= tol * largest:
                 break
+        for j in range(n_weightings):
+            loss += P[i, j] * P[i, j] * residuals[j]
+    return loss
 
 
 def encode(
@@ -61,8 +69,8 @@ def encode(
     pull: np.ndarray | None,
     drag: np.ndarray | None,
     tol: float = 1e-9,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Codes V and assignments P of all rows of a view.
+) -> tuple[np.ndarray, np.ndarray, float]:
+    """Codes V and assignments P of all rows of a view, and their data term.
 
     Parameters
     ----------
@@ -87,12 +95,13 @@ def encode(
     V = np.zeros((n_rows, n_components))
     start = np.full(n_weightings, 1 / n_weightings) if shared is None else shared
     P = np.tile(start.astype(np.float64), (n_rows, 1))
+    loss = 0.0
     for first, last in view.blocks():
         X = _as_matrix(view, first, last)
         rows = slice(first, last)
         crosses = np.asarray(X @ basis, np.float64).reshape(-1, n_weightings, n_components)
         energies = np.asarray(X.multiply(X) @ target.T if sp.issparse(X) else (X * X) @ target.T)
-        _encode_rows(
+        loss += _encode_rows(
             np.ascontiguousarray(crosses),
             energies,
             grams,
@@ -104,7 +113,7 @@ def encode(
             tol,
             np.finfo(np.float64).tiny,
         )
-    return V, P
+    return V, P, loss
 
 
 def _as_matrix(view: View, start: int, stop: int) -> np.ndarray | sp.csr_array:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 _ROWS_AT_ONCE = 65536
+_MALFORMED = "X is a malformed CSR matrix"
 _PARTS = ("data", "indices", "indptr")
 
 
@@ -52,10 +53,10 @@ class MappedCSR:
         """Map the matrix that :meth:`write` stored in ``folder``."""
         folder = Path(folder)
         shape = json.loads((folder / "shape.json").read_text())
-        parts = [
+        data, indices, indptr = (
             np.load(folder / f"{part}.npy", mmap_mode="r", allow_pickle=False) for part in _PARTS
-        ]
-        return cls(*parts, shape=(shape[0], shape[1]))
+        )
+        return cls(data, indices, indptr, shape=(shape[0], shape[1]))
 
     @staticmethod
     def write(X: sp.csr_array | sp.csr_matrix, folder: str | Path) -> None:
@@ -71,16 +72,22 @@ class MappedCSR:
         n, d = self.shape
         nnz = len(self.indices)
         if self.indptr.shape != (n + 1,) or self.indptr[0] != 0 or self.indptr[-1] != nnz:
-            raise ValueError(f"X is a malformed CSR matrix: indptr does not fit {n} rows, {nnz} entries.")
+            raise ValueError(
+                f"X is a malformed CSR matrix: indptr does not fit {n} rows, {nnz} entries."
+            )
         if len(self.data) != nnz:
-            raise ValueError(f"X is a malformed CSR matrix: {len(self.data)} values, {nnz} indices.")
+            raise ValueError(
+                f"X is a malformed CSR matrix: {len(self.data)} values, {nnz} indices."
+            )
         for start in range(0, n, _ROWS_AT_ONCE):
             pointers = np.asarray(self.indptr[start : start + _ROWS_AT_ONCE + 1])
             if (np.diff(pointers) < 0).any():
-                raise ValueError("X is a malformed CSR matrix: indptr decreases.")
+                raise ValueError(f"{_MALFORMED}: indptr decreases.")
             columns = np.asarray(self.indices[pointers[0] : pointers[-1]])
             if columns.size and (columns.min() < 0 or columns.max() >= d):
-                raise ValueError(f"X is a malformed CSR matrix: a column index is outside 0..{d - 1}.")
+                raise ValueError(
+                    f"X is a malformed CSR matrix: a column index is outside 0..{d - 1}."
+                )
             rising = np.diff(columns) > 0
             first_of_row = pointers[1:-1] - pointers[0] - 1
             rising[first_of_row[(first_of_row >= 0) & (first_of_row < rising.size)]] = True

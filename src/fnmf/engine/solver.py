@@ -5,20 +5,17 @@ while their rows are at hand; Θ and U belong to the features and follow from th
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-from fnmf.engine.parallel import Crew
-from fnmf.engine.sweeps import Sums, Sweeps
+from fnmf.engine.sweeps import SharedSums, Sums, Sweeps
 from fnmf.model.basis import hessian_times, update_basis
 from fnmf.model.weighting import Weighting
 
-HISTORY = np.dtype(
-    [(name, np.float64) for name in ("total", "reconstruction", "diversity", "smoothness")]
-)
+TERMS = ("total", "reconstruction", "diversity", "smoothness")
+HISTORY = np.dtype([(term, np.float64) for term in TERMS])
 
 
 @dataclass
@@ -51,25 +48,22 @@ class Progress(NamedTuple):
     """What an observer sees after each iteration."""
 
     iteration: int
-    terms: np.void
+    terms: dict[str, float]
     factors: Factors
 
 
 @dataclass
 class Result:
+    """Where a run ended."""
+
     factors: Factors
     history: np.ndarray
-    n_iter: int
     converged: bool
+    objective: float
 
-
-@dataclass
-class Graph:
-    """The neighbour graph with its degrees, and S V for the codes at hand."""
-
-    S: sp.csr_array | None
-    degree: np.ndarray
-    mean: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))
+    @property
+    def n_iter(self) -> int:
+        return len(self.history)
 
 
 def solve(
@@ -91,9 +85,10 @@ def solve(
         if len(rows) > options.min_iter:
             converged = _settled(rows[-2][0], rows[-1][0], before, factors.V, options.tol)
         if observe is not None:
-            terms = np.array(rows[-1], dtype=HISTORY)[()]
+            terms = dict(zip(TERMS, rows[-1], strict=True))
             stopped = observe(Progress(len(rows), terms, factors))
-    return Result(factors, np.array(rows, dtype=HISTORY), len(rows), converged or stopped)
+    history = np.array(rows, dtype=HISTORY)
+    return Result(factors, history, converged or stopped, float(history["total"][-1]))
 
 
 def _settled(
@@ -115,8 +110,9 @@ def _iterate(
     """V, P, Θ, U once; returns the terms of the objective afterwards."""
     weighting = options.weighting
     sums = sweeps.samples(factors, options)
-    factors.weights = weighting.update(factors.weights, sums.energy, sums.cross)
-    if options.shared:
+    energy = sums.weighted_energy(factors.P)
+    factors.weights = weighting.update(factors.weights, energy, sums.cross)
+    if isinstance(sums, SharedSums) and factors.P.shape[1] > 1:
         _assign_shared(factors, sums, options)
     targets = sweeps.targets(factors, sums, options)
     gains = factors.weights if weighting.on_residual else None
@@ -134,23 +130,23 @@ def _iterate(
     return reconstruction + diversity + smoothness, reconstruction, diversity, smoothness
 
 
-def _assign_shared(factors: Factors, sums: Sums, options: Options) -> None:
+def _assign_shared(factors: Factors, sums: SharedSums, options: Options) -> None:
     """p_j from the residuals summed over all samples, as the article prints it."""
-    if factors.P.shape[1] == 1:
-        return
     weights = factors.weights
     U = factors.U.astype(np.float64)
-    along = np.einsum("kc,kc->k", U, sums.codes_cross)
-    fitted = np.einsum("kc,kc->k", U, U @ sums.codes_gram)
+    along = np.sum(U * sums.codes_cross, axis=1)
+    fitted = np.sum(U * (U @ sums.codes_gram), axis=1)
     if options.weighting.on_residual:
-        q = weights @ (sums.column_energy - 2 * along + fitted)
+        energy = weights @ sums.column_energy
+        q = energy - 2 * weights @ along + weights @ fitted
     else:
-        q = weights**2 @ sums.column_energy - 2 * weights @ along + fitted.sum()
+        energy = weights**2 @ sums.column_energy
+        q = energy - 2 * weights @ along + fitted.sum()
+    # The terms cancel: below this level the difference is rounding.
+    q = np.maximum(q, 4 * np.finfo(np.float64).eps * energy)
     if options.prices is not None:
         q += options.prices
-    known = np.finfo(np.float64).eps * sums.column_energy.sum()
-    zero = q <= known * np.finfo(np.float64).eps
-    share = zero.astype(np.float64) if zero.any() else q.min() / np.where(zero, 1, q)
+    share = q.min() / q if q.min() > 0 else (q == 0).astype(np.float64)
     factors.P = (share / share.sum())[None].astype(factors.P.dtype)
 
 
@@ -164,7 +160,7 @@ def _reconstruction(
     options: Options,
 ) -> float:
     """Σ_ij p_ij² ‖…‖² from the sums alone: no pass over the data."""
-    if options.robust:
+    if options.robust and isinstance(sums, SharedSums):
         return sums.loss
     weights = factors.weights
     target_weights = weights if options.weighting.on_residual else weights**2

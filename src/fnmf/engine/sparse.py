@@ -47,7 +47,19 @@ def _add_gram(v, weight, gram):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def shared_block(  # type: ignore[no-untyped-def]
-    data, indices, pointers, basis, V, graph_mean, degree, smoothness, gram, rule, robust, norms, tiny
+    data,
+    indices,
+    pointers,
+    basis,
+    V,
+    graph_mean,
+    degree,
+    smoothness,
+    gram,
+    rule,
+    robust,
+    norms,
+    tiny,
 ):
     """See ``dense.shared_block``."""
     n_rows, n_components = V.shape

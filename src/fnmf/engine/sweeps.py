@@ -8,6 +8,7 @@ gathers, for every weighting apart, in a second.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -28,44 +29,63 @@ _ROUNDS = 3
 
 
 @dataclass
-class Sums:
-    """What a sweep leaves behind. m weightings, d features, c components.
+class SampleSums:
+    """What the sweeps leave behind when every sample has its own assignment.
 
     Attributes
     ----------
     energy, cross : ndarray of shape (m, d)
         P²ᵀ(X∘X) and P²ᵀ(X∘VUᵀ) with the new V and P: all that Θ needs.
-    grams : ndarray of shape (m, c, c) or None
+    grams : ndarray of shape (m, c, c)
         Vᵀ diag(p_j²) V.
     crosses : ndarray of shape (m, d, c) or None
-        Xᵀ diag(p_j²) V.
-    column_energy, codes_cross, codes_gram : ndarray
-        With shared assignment Σ_i x_ik², Xᵀ V and Vᵀ V, free of P.
-    loss : float
-        Σ_i ‖x_i − U v_i‖ of the robust loss, before the step of U.
+        Xᵀ diag(p_j²) V, if it was gathered.
     """
 
     energy: np.ndarray
     cross: np.ndarray
-    grams: np.ndarray | None = None
-    crosses: np.ndarray | None = None
-    column_energy: np.ndarray | None = None
-    codes_cross: np.ndarray | None = None
-    codes_gram: np.ndarray | None = None
-    loss: float = 0.0
-
-    def weighted_grams(self, P: np.ndarray) -> np.ndarray:
-        """Vᵀ diag(p_j²) V for the assignment at hand."""
-        if self.grams is not None:
-            return self.grams
-        squares = P[0].astype(np.float64) ** 2
-        return squares[:, None, None] * self.codes_gram
+    grams: np.ndarray
+    crosses: np.ndarray | None
 
     def weighted_energy(self, P: np.ndarray) -> np.ndarray:
-        """P²ᵀ(X∘X) for the assignment at hand."""
-        if self.column_energy is None:
-            return self.energy
+        return self.energy
+
+    def weighted_grams(self, P: np.ndarray) -> np.ndarray:
+        return self.grams
+
+
+@dataclass
+class SharedSums:
+    """What the sweep leaves behind when all samples share the assignment.
+
+    Nothing in it depends on the assignment but ``cross``, so P can follow from it too.
+
+    Attributes
+    ----------
+    column_energy : ndarray of shape (d,)
+        Σ_i x_ik².
+    codes_cross, codes_gram : ndarray of shape (d, c) and (c, c)
+        Xᵀ V and Vᵀ V; with the robust loss each sample counts with 1/‖residual‖.
+    cross : ndarray of shape (m, d)
+        P²ᵀ(X∘VUᵀ), with the U and P of the sweep.
+    loss : float
+        Σ_i ‖x_i − U v_i‖ of the robust loss, before the step of U.
+    """
+
+    column_energy: np.ndarray
+    codes_cross: np.ndarray
+    codes_gram: np.ndarray
+    cross: np.ndarray
+    loss: float
+
+    def weighted_energy(self, P: np.ndarray) -> np.ndarray:
         return P[0].astype(np.float64)[:, None] ** 2 * self.column_energy
+
+    def weighted_grams(self, P: np.ndarray) -> np.ndarray:
+        return P[0].astype(np.float64)[:, None, None] ** 2 * self.codes_gram
+
+
+Sums = SampleSums | SharedSums
 
 
 class Sweeps:
@@ -131,7 +151,7 @@ class Sweeps:
 
     def targets(self, factors: Factors, sums: Sums, options: Options) -> np.ndarray:
         """(X ∘ P²Θ)ᵀ V with the new Θ: what U needs."""
-        if sums.codes_cross is not None:
+        if isinstance(sums, SharedSums):
             return self._effective(factors)[:, None] * sums.codes_cross
         if sums.crosses is not None:
             return np.einsum("jk,jkc->kc", factors.weights, sums.crosses)
@@ -140,7 +160,9 @@ class Sweeps:
 
         def task(start: int, stop: int) -> tuple[np.ndarray]:
             rows = slice(start, stop)
-            return (view.kernels.features_block(*view.block(start, stop), weights, V[rows], P[rows]),)
+            return (
+                view.kernels.features_block(*view.block(start, stop), weights, V[rows], P[rows]),
+            )
 
         (total,) = add_up(self.crew.each(task, self.blocks))
         return view.unpack_basis(total, V.shape[1])
@@ -173,7 +195,9 @@ class Sweeps:
             rows = slice(start, stop)
             block = view.block(start, stop)
             assigned = P if options.shared else P[rows]
-            view.kernels.project_block(*block, basis, weights, assigned, options.shared, cross[rows])
+            view.kernels.project_block(
+                *block, basis, weights, assigned, options.shared, cross[rows]
+            )
 
         for _ in self.crew.each(task, self.blocks):
             pass
@@ -189,7 +213,7 @@ class Sweeps:
             _ROUNDS,
         )
 
-    def _shared_sums(self, factors: Factors, options: Options) -> Sums:
+    def _shared_sums(self, factors: Factors, options: Options) -> SharedSums:
         view, V = self.view, factors.V
         basis = self._basis(factors, options)
         squares = factors.P[0].astype(view.dtype) ** 2
@@ -213,22 +237,20 @@ class Sweeps:
                 norms[rows] if options.robust else norms,
                 self._tiny,
             )
-            return cross, gram, np.float64(loss)
+            return cross, gram, np.asarray(loss)
 
         cross, gram, loss = add_up(self.crew.each(task, self.blocks))
         codes_cross = view.unpack_basis(cross, V.shape[1])
         along = np.einsum("kc,kc->k", factors.U.astype(np.float64), codes_cross)
-        p2 = factors.P[0].astype(np.float64)[:, None] ** 2
-        return Sums(
-            energy=p2 * self.column_energy,
-            cross=p2 * along,
+        return SharedSums(
             column_energy=self.column_energy,
             codes_cross=codes_cross,
             codes_gram=gram,
+            cross=factors.P[0].astype(np.float64)[:, None] ** 2 * along,
             loss=float(loss),
         )
 
-    def _sample_sums(self, factors: Factors, options: Options) -> Sums:
+    def _sample_sums(self, factors: Factors, options: Options) -> SampleSums:
         view, V, P = self.view, factors.V, factors.P
         basis = self._basis(factors, options)
         weights = view.pack_weights(factors.weights)
@@ -260,18 +282,20 @@ class Sweeps:
             )
 
         energy, cross, grams, totals = add_up(self.crew.each(task, self.blocks))
-        return Sums(
+        return SampleSums(
             energy=view.unpack_weights(energy, n_weightings),
             cross=view.unpack_weights(cross, n_weightings),
             grams=grams,
             crosses=view.unpack_crosses(totals, n_weightings, V.shape[1]) if crosses else None,
         )
 
-    def _row_arguments(self, options: Options):  # type: ignore[no-untyped-def]
+    def _row_arguments(
+        self, options: Options
+    ) -> Callable[[slice], tuple[np.ndarray, np.ndarray, np.floating]]:
         """What the graph contributes to the rows of a block."""
         scalar = self.view.dtype.type
         if not self._has_graph or options.smoothness == 0 or options.solver == "hals":
             nothing = np.empty((0, 0), self.view.dtype)
-            return lambda rows: (nothing, nothing[0:0].ravel(), scalar(0))
+            return lambda rows: (nothing, nothing.ravel(), scalar(0))
         strength = scalar(options.smoothness)
         return lambda rows: (self._mean[rows], self._degree[rows], strength)

@@ -5,6 +5,8 @@ from memory takes part in several multiply-adds that stay in registers. Callers 
 of components to a multiple of five and of weightings to a multiple of three with zeros.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
@@ -17,8 +19,7 @@ LINE = 16
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
-@intrinsic
-def wide_vectors(typing_context):  # type: ignore[no-untyped-def]
+def _wide_vectors(typing_context):  # type: ignore[no-untyped-def]
     """Let LLVM use 512-bit registers in this function; it is shy of them by default."""
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
@@ -27,6 +28,9 @@ def wide_vectors(typing_context):  # type: ignore[no-untyped-def]
         return context.get_dummy_value()
 
     return types.void(), generate
+
+
+wide_vectors: Any = intrinsic(_wide_vectors)
 
 
 def padded(size: int, tile: int) -> int:

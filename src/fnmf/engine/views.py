@@ -1,7 +1,6 @@
 """Data views: how a solver sees X. Solvers ask for row blocks and never touch X themselves."""
 
-from types import ModuleType
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +21,10 @@ class View(Protocol):
 
     shape: tuple[int, int]
     dtype: np.dtype
-    kernels: ModuleType
+
+    @property
+    def kernels(self) -> Any:
+        """The module with the block functions."""
 
     def blocks(self) -> list[tuple[int, int]]:
         """Row ranges. They depend on the data alone, so that sums come out the same anywhere."""
@@ -42,9 +44,7 @@ class View(Protocol):
     def unpack_weights(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
         """An m x d sum out of the layout of the kernels."""
 
-    def unpack_crosses(
-        self, total: np.ndarray, n_weightings: int, n_components: int
-    ) -> np.ndarray:
+    def unpack_crosses(self, total: np.ndarray, n_weightings: int, n_components: int) -> np.ndarray:
         """An m x d x c sum out of the layout of the kernels."""
 
     def row_energy(self, start: int, stop: int) -> np.ndarray:
@@ -56,11 +56,9 @@ class View(Protocol):
 
 def view_of(X: np.ndarray | sp.csr_array | MappedCSR) -> View:
     """The view of a data matrix that has passed the door."""
-    if isinstance(X, MappedCSR):
-        return MappedSparseView(X)
-    if sp.issparse(X):
-        return SparseView(X)
-    return DenseView(X)
+    if isinstance(X, np.ndarray):
+        return DenseView(X)
+    return SparseView(X)
 
 
 def _even_blocks(n_rows: int, entries_per_row: float) -> list[tuple[int, int]]:
@@ -117,9 +115,7 @@ class DenseView:
     def unpack_weights(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
         return total[:n_weightings, : self.shape[1]]
 
-    def unpack_crosses(
-        self, total: np.ndarray, n_weightings: int, n_components: int
-    ) -> np.ndarray:
+    def unpack_crosses(self, total: np.ndarray, n_weightings: int, n_components: int) -> np.ndarray:
         parts = total.reshape(n_weightings, -1, total.shape[1])
         return parts[:, :n_components, : self.shape[1]].swapaxes(1, 2)
 
@@ -133,11 +129,11 @@ class DenseView:
 
 
 class SparseView:
-    """A canonical CSR matrix in memory."""
+    """A canonical CSR matrix, in memory or mapped; a mapped block is read when asked for."""
 
     kernels = sparse
 
-    def __init__(self, X: sp.csr_array) -> None:
+    def __init__(self, X: sp.csr_array | MappedCSR) -> None:
         self.X = X
         self.shape = (X.shape[0], X.shape[1])
         self.dtype = working_dtype(X.dtype)
@@ -172,9 +168,7 @@ class SparseView:
     def unpack_weights(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
         return total.T
 
-    def unpack_crosses(
-        self, total: np.ndarray, n_weightings: int, n_components: int
-    ) -> np.ndarray:
+    def unpack_crosses(self, total: np.ndarray, n_weightings: int, n_components: int) -> np.ndarray:
         return total[:, :, :n_components]
 
     def row_energy(self, start: int, stop: int) -> np.ndarray:
@@ -185,12 +179,3 @@ class SparseView:
     def column_energy(self, start: int, stop: int) -> np.ndarray:
         data, indices, _ = self.block(start, stop)
         return np.bincount(indices, data.astype(np.float64) ** 2, self.shape[1])
-
-
-class MappedSparseView(SparseView):
-    """CSR arrays on disk; a block is read when it is asked for."""
-
-    def __init__(self, X: MappedCSR) -> None:
-        self.X = X
-        self.shape = X.shape
-        self.dtype = working_dtype(X.dtype)

@@ -71,7 +71,7 @@ def as_rows(X: Any, name: str = "X") -> Rows:
     if is_sparse(X):
         _check_sparse_structure(X, name)
         _check_not_empty(X.shape, name)
-        return SparseRows(_canonical(sp.csr_array(X), shared=True))
+        return SparseRows(_canonical(sp.csr_array(X)))
     array = X if isinstance(X, np.ndarray) else np.asarray(X)
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise ValueError(

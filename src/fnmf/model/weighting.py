@@ -18,7 +18,9 @@ from fnmf.model.simplex import minimise_on_simplex
 class Weighting(Protocol):
     """What a solver needs to know of the weights."""
 
-    on_residual: bool
+    @property
+    def on_residual(self) -> bool:
+        """Whether the weights act on the residual rather than on the data."""
 
     def update(self, weights: np.ndarray, energy: np.ndarray, cross: np.ndarray) -> np.ndarray:
         """New weights from P²ᵀ(X∘X) and P²ᵀ(X∘VUᵀ), all m x d."""

@@ -1,0 +1,20 @@
+"""scikit-learn's own battery, without expected failures."""
+
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from fnmf import FNMF
+
+ESTIMATORS = [
+    FNMF(max_iter=200),
+    FNMF(assignment="shared", solver="mu-fast", init="random", max_iter=200),
+    FNMF(solver="hals", graph=None, init="nndsvda", normalize_components=False, max_iter=200),
+    FNMF(weighting="uniform", solver="hals", max_iter=200),
+]
+
+
+@pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning")
+@parametrize_with_checks(ESTIMATORS)
+def test_scikit_learn_estimator_check(estimator, check):
+    check(estimator)
