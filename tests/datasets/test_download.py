@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fnmf.cli._app import app
-from fnmf.datasets import _load, _registry, load
+from fnmf.datasets import _load, _parsers, _registry, load
 from fnmf.datasets._download import DownloadError
 from fnmf.datasets._files import DataFileError, arrays_sha256
 from fnmf.datasets._registry import Original
@@ -23,7 +23,7 @@ SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
 def parse(contents):
-    table = np.loadtxt(io.BytesIO(contents["table.data"]), delimiter=",")
+    table = _parsers._numbers(contents["table.data"], ",")
     return {"X": table[:, [0, 2]], "y": table[:, 1].astype(np.int64) - 1}
 
 
@@ -142,15 +142,20 @@ def test_a_wrong_checksum_is_refused_and_nothing_is_kept(server, source, cache):
 def test_values_are_proved_where_the_original_has_no_known_checksum(server, source, cache):
     server.files["table.data"] = CONTENT.replace(b"7", b"8")
     source(server.url("table.data"), sha256=None)
-    with pytest.raises(DataFileError, match="another checksum"):
+    with pytest.raises(DownloadError, match="another checksum"):
         load("glass")
     assert [p for p in cache.rglob("*") if p.is_file()] == []
 
 
-def test_the_next_address_is_tried(server, source):
+@pytest.mark.parametrize("sha256", [SHA256, None])
+@pytest.mark.parametrize("bad", [b"<html>log in first</html>", b"1,2\n", CONTENT[:-9]])
+def test_the_next_address_is_tried(server, source, sha256, bad):
     server.files["good/table.data"] = CONTENT
-    server.files["bad/table.data"] = b"something else"
-    source(server.url("missing"), server.url("bad/table.data"), server.url("good/table.data"))
+    server.files["bad/table.data"] = bad
+    source(
+        server.url("missing"), server.url("bad/table.data"), server.url("good/table.data"),
+        sha256=sha256,
+    )  # fmt: skip
     assert load("glass").data.shape == (30_000, 2)
 
 

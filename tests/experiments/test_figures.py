@@ -79,7 +79,7 @@ def test_a_figure_without_results_is_left_out(name, tmp_path):
     assert not (tmp_path / "figures").exists()
 
 
-@pytest.mark.parametrize("name", DRAWINGS)
+@pytest.mark.parametrize("name", ["fig-toy", "fig-parameters"])
 def test_the_same_store_gives_the_same_bytes(name, filled, tmp_path):
     first, second = (draw(name, filled, tmp_path / str(i)) for i in range(2))
     assert first.with_suffix(".svg").read_bytes() == second.with_suffix(".svg").read_bytes()

@@ -1,4 +1,4 @@
-"""Fetching an original public file: several addresses, cut transfers continued, checksum proved."""
+"""Fetching an original public file: cut transfers are continued, the checksum is proved."""
 
 import hashlib
 import shutil
@@ -14,7 +14,7 @@ _PIECE = 2**16
 
 
 class DownloadError(OSError):
-    """No address gave the file."""
+    """A file could not be brought here."""
 
 
 def _part(target: Path, url: str) -> Path:
@@ -65,13 +65,13 @@ def _resuming(target: Path) -> Callable[[str, str, Any], None]:
     return download
 
 
-def fetch(urls: tuple[str, ...], target: Path, sha256: str | None) -> Path:
-    """Bring one file to ``target`` from the first address that gives it unharmed.
+def fetch(url: str, target: Path, sha256: str | None) -> None:
+    """Bring one file to ``target``, unharmed.
 
     Raises
     ------
     DownloadError
-        When no address did; the message has each one's reason.
+        With the address and the reason.
     """
     try:
         import pooch
@@ -82,19 +82,15 @@ def fetch(urls: tuple[str, ...], target: Path, sha256: str | None) -> Path:
     import requests
 
     pooch.get_logger().setLevel("WARNING")
-    reasons = []
-    for url in urls:
-        try:
-            pooch.retrieve(
-                url,
-                known_hash=None if sha256 is None else f"sha256:{sha256}",
-                fname=target.name,
-                path=target.parent,
-                downloader=_resuming(target),
-            )
-            return target
-        except requests.exceptions.ConnectionError:
-            reasons.append(f"{url}: no connection")
-        except (requests.exceptions.RequestException, ValueError, OSError) as error:
-            reasons.append(f"{url}: {error}")
-    raise DownloadError("\n".join(reasons))
+    try:
+        pooch.retrieve(
+            url,
+            known_hash=None if sha256 is None else f"sha256:{sha256}",
+            fname=target.name,
+            path=target.parent,
+            downloader=_resuming(target),
+        )
+    except requests.exceptions.ConnectionError as error:
+        raise DownloadError(f"{url}: no connection") from error
+    except (requests.exceptions.RequestException, ValueError, OSError) as error:
+        raise DownloadError(f"{url}: {error}") from error

@@ -85,6 +85,13 @@ def _read_checked(path: Path, original: Original) -> bytes:
     return content
 
 
+def _parsed(source: Source, contents: dict[str, bytes]) -> Arrays:
+    try:
+        return source.parse(contents)
+    except (IndexError, KeyError) as error:
+        raise DataFileError(f"the original of {source.name} has another format: {error}") from error
+
+
 def _proved(source: Source, arrays: Arrays, where: str) -> Arrays:
     """The arrays, if they are those of the published data set."""
     found = arrays_sha256(arrays["X"], arrays["y"])
@@ -136,7 +143,7 @@ def _local(source: Source, data_home: str | os.PathLike[str] | None) -> Arrays |
         originals = _originals_in(source, folder)
         if originals is not None:
             contents = {o.member: _read_checked(p, o) for o, p in originals.items()}
-            return _proved(source, source.parse(contents), str(folder))
+            return _proved(source, _parsed(source, contents), str(folder))
     return None
 
 
@@ -149,35 +156,39 @@ def _help_yourself(source: Source, reasons: str) -> str:
     )
 
 
-def fetch_original(source: Source) -> Arrays:
-    """Download, prove, parse, and keep in the cache."""
-    cache = cache_home()
-    contents = {}
-    fetched = []
-    for original in source.originals:
-        reasons = []
-        for address in original.addresses:
-            # Downloads keep the name they are served under, in a folder of their own.
-            target = cache / "downloads" / address.rsplit("/", 1)[-1]
-            plain = target.name == original.member
-            try:
-                _download.fetch((address,), target, original.sha256 if plain else None)
-                contents[original.member] = _read_checked(target, original)
-                fetched.append(target)
-                break
-            except (_download.DownloadError, DataFileError) as error:
-                target.unlink(missing_ok=True)
-                reasons.append(f"  {error}")
-        else:
-            raise _download.DownloadError(_help_yourself(source, "\n".join(reasons)))
+def _fetched(original: Original, address: str, downloads: Path) -> bytes:
+    # A download keeps the name it is served under, in a folder of its own.
+    target = downloads / address.rsplit("/", 1)[-1]
+    plain = target.name == original.member
     try:
-        arrays = source.parse(contents)
-        proved = _proved(source, arrays, "the download")
+        _download.fetch(address, target, original.sha256 if plain else None)
+        return _read_checked(target, original)
     finally:
-        for path in fetched:
-            path.unlink(missing_ok=True)
-    write_npz(cache / f"{source.stem}.npz", arrays)
-    return proved
+        target.unlink(missing_ok=True)
+
+
+def fetch_original(source: Source) -> Arrays:
+    """Download, prove, parse, and keep in the cache; the next address is tried when one fails."""
+    cache = cache_home()
+    reasons = []
+    for attempt in range(max(len(original.addresses) for original in source.originals)):
+        try:
+            contents = {
+                original.member: _fetched(
+                    original,
+                    original.addresses[min(attempt, len(original.addresses) - 1)],
+                    cache / "downloads",
+                )
+                for original in source.originals
+            }
+            arrays = _parsed(source, contents)
+            proved = _proved(source, arrays, "the download")
+        except (_download.DownloadError, DataFileError) as error:
+            reasons.append(f"  {error}")
+            continue
+        write_npz(cache / f"{source.stem}.npz", arrays)
+        return proved
+    raise _download.DownloadError(_help_yourself(source, "\n".join(reasons)))
 
 
 def _digits() -> Bunch:
