@@ -1,7 +1,8 @@
 """What the competitors share on the outside: checks at the door and fitted attributes."""
 
 import warnings
-from typing import Any
+from abc import abstractmethod
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,20 +16,42 @@ from fnmf.baselines._rank import StructuredGraph
 from fnmf.engine.mapped import MappedCSR
 
 
-class Competitor(ClusterMixin, BaseEstimator):
-    """Checks of the data and of the number of clusters."""
+class Competitor(BaseEstimator):
+    """Checks of the data and of the number of clusters.
+
+    Not a ``ClusterMixin``: scikit-learn's checks feed negative data to every one of those, and
+    most methods here must refuse them. The methods that need not add the mixin themselves.
+    """
 
     n_clusters: int
+    labels_: np.ndarray
     _non_negative = False
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
+        tags.estimator_type = "clusterer"
         tags.input_tags.sparse = True
         tags.input_tags.positive_only = self._non_negative
-        if self._non_negative:
-            # scikit-learn's checks feed negative data to whatever calls itself a clusterer.
-            tags.estimator_type = None
         return tags
+
+    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+        """Fit and return the cluster of each sample, ``labels_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        y : ignored
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        return self.fit(X).labels_
+
+    @abstractmethod
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the clusters of the rows of X."""
 
     def _check_fit(self, X: Any) -> tuple[Matrix, int]:
         """The data in double precision, and the number of clusters."""
@@ -55,10 +78,9 @@ class Competitor(ClusterMixin, BaseEstimator):
         return np.ascontiguousarray(checked, dtype=np.float64)
 
 
-class GraphClusterer(Competitor):
+class GraphClusterer(ClusterMixin, Competitor):
     """Fitted attributes of the methods that learn a graph with a given number of components."""
 
-    labels_: np.ndarray
     graph_: sp.csr_array
     n_connected_components_: int
     n_iter_: int

@@ -86,7 +86,7 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
         U = self.components_.T.astype(np.float64) * self._scales
         pull, drag = self._ties(data)
         weights, own = np.ones((1, len(U))), np.ones(1)
-        V, _ = encode(view_of(data), U, weights, False, own, pull, drag)
+        V, _, _ = encode(view_of(data), U, weights, False, own, pull, drag)
         return (V * self._scales).astype(working_dtype(data.dtype))
 
     def _neighbor_graph(self, data: Data) -> sp.csr_array | None:

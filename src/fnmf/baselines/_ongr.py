@@ -5,7 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -22,7 +22,7 @@ from fnmf.graph import adaptive_weights, nearest_neighbors
 FIELDS = ("total", "reconstruction", "coupling")
 
 
-class ONGR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
+class ONGR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Competitor):
     """Orthogonal and non-negative graph reconstruction: a relaxed normalised cut.
 
     With S the neighbour graph, D its degrees and A = D^{-1/2} S D^{-1/2}, two factors F and G
