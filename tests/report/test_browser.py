@@ -42,6 +42,16 @@ def test_images_are_decoded(browser, page):
     assert browser.complaints() == []
 
 
+def test_bars_are_as_long_as_their_numbers(browser, page):
+    browser.open(page(n=100, k=3, labels=["a", "a", "b"]))
+    widths = browser.js(
+        "[...document.querySelectorAll('#sizes .fill')].map(r => r.getBoundingClientRect().width)"
+    )
+    track = browser.js("document.querySelector('#sizes .track').getBoundingClientRect().width")
+    assert widths[0] == pytest.approx(track)
+    assert widths[1] / widths[0] == pytest.approx(33 / 67, abs=0.02)
+
+
 def test_pointing_at_a_sample_tells_its_name(browser, page):
     browser.open(page(sample_names=[f"client {i}" for i in range(120)]))
     x, y = browser.js(
