@@ -32,6 +32,16 @@ from fnmf.metrics import clustering_accuracy, normalized_mutual_information
 
 Data = tuple[np.ndarray, np.ndarray, int]
 
+DATASETS = (
+    "yale",
+    "orl",
+    "binary-alphadigits",
+    "usps",
+    "semeion",
+    "mfeat",
+    "cnae-9",
+    "glass",
+)
 SIZES = (500, 1000, 2000, 5000, 10_000)
 # The value with which each searched method is shown when nothing is searched.
 SETTINGS: dict[str, dict[str, Any]] = {
@@ -164,21 +174,18 @@ def orientation(methods: list[str], seeds: int) -> None:
 
 
 def table(methods: list[str]) -> None:
-    from fnmf import experiments
-
-    names = experiments.PAPER_DATASETS
-    print(f"{'method':8}{'data':16}{'ACC':>7}{'NMI':>7}{'seconds':>9}{'peak MB':>9}")
-    for name in names:
+    print(f"{'method':8}{'data':20}{'ACC':>7}{'NMI':>7}{'seconds':>9}{'peak MB':>9}")
+    for name in DATASETS:
         for method in methods:
             result = in_own_process(method, name)
             if "error" in result:
-                print(f"{method:8}{name:16}  {result['error']}", flush=True)
+                print(f"{method:8}{name:20}  {result['error']}", flush=True)
                 continue
             found = result["components"]
             mark = "" if result["converged"] else "  not converged"
             mark += f", {found} components" if mark and found else ""
             print(
-                f"{method:8}{name:16}{result['acc']:7.3f}{result['nmi']:7.3f}"
+                f"{method:8}{name:20}{result['acc']:7.3f}{result['nmi']:7.3f}"
                 f"{result['seconds']:9.2f}{result['peak_mb']:9.0f}{mark}",
                 flush=True,
             )

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
@@ -20,7 +19,7 @@ from fnmf.baselines._input_graph import input_graph
 from fnmf.baselines._matrix import dense
 from fnmf.baselines._nnls import nonnegative_rows
 from fnmf.baselines._rank import table
-from fnmf.baselines._spectral import laplacian
+from fnmf.baselines._spectral import Laplacian, laplacian
 from fnmf.baselines._stiefel import polar_factor
 
 FIELDS = ("total", "reconstruction", "smoothness", "residual_data", "residual_sign")
@@ -214,7 +213,7 @@ class State:
     """
 
     X: np.ndarray
-    L: sp.csr_array
+    L: Laplacian
     smoothness: float
     U: np.ndarray
     V: np.ndarray
@@ -228,7 +227,7 @@ class State:
     def start(
         cls,
         X: np.ndarray,
-        L: sp.csr_array,
+        L: Laplacian,
         smoothness: float,
         n_clusters: int,
         penalty: float,

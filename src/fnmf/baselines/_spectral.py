@@ -12,13 +12,37 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
+from fnmf.baselines._matrix import is_sparse
+
 # Beyond this many stored values a factorisation costs more than plain Lanczos steps.
 _FACTORISE_UP_TO = 2_000_000
 _SHIFT = 1e-6
 
 
-def laplacian(weights: sp.csr_array) -> sp.csr_array:
-    """Laplacian of (S + Sᵀ)/2."""
+class ImplicitLaplacian:
+    """Laplacian of (S + Sᵀ)/2 that is only ever multiplied with; S is not copied."""
+
+    def __init__(self, weights: sp.csr_array) -> None:
+        self.weights, self.shape = weights, weights.shape
+        self.degrees = 0.5 * (weights.sum(axis=1) + weights.sum(axis=0))
+
+    def diagonal(self) -> np.ndarray:
+        return self.degrees - self.weights.diagonal()
+
+    def __matmul__(self, vectors: np.ndarray) -> np.ndarray:
+        degrees = self.degrees if vectors.ndim == 1 else self.degrees[:, None]
+        both = self.weights @ vectors
+        both += self.weights.T @ vectors
+        return degrees * vectors - 0.5 * both
+
+
+Laplacian = sp.csr_array | ImplicitLaplacian
+
+
+def laplacian(weights: sp.csr_array) -> Laplacian:
+    """Laplacian of (S + Sᵀ)/2; implicit if S is so full that it will not be factorised."""
+    if 2 * weights.nnz > _FACTORISE_UP_TO:
+        return ImplicitLaplacian(weights)
     symmetric = sp.csr_array(0.5 * (weights + weights.T))
     return sp.csr_array(sp.diags_array(symmetric.sum(axis=1)) - symmetric)
 
@@ -41,14 +65,14 @@ def indicators(labels: np.ndarray, scale: np.ndarray | None = None) -> np.ndarra
 
 
 def smallest_eigenvectors(
-    matrix: sp.csr_array, n_vectors: int, null: np.ndarray, start: np.ndarray | None = None
+    matrix: Laplacian, n_vectors: int, null: np.ndarray, start: np.ndarray | None = None
 ) -> np.ndarray:
     """Orthonormal eigenvectors of the ``n_vectors`` smallest eigenvalues.
 
     Parameters
     ----------
-    matrix : csr_array of shape (n, n)
-        Laplacian: symmetric, positive semidefinite.
+    matrix : csr_array or ImplicitLaplacian of shape (n, n)
+        Symmetric, positive semidefinite.
     n_vectors : int
         Eigenvectors wanted.
     null : ndarray of shape (n, r)
@@ -66,7 +90,7 @@ def smallest_eigenvectors(
     first = (
         np.cos(np.arange(n)) if start is None else start.sum(axis=1) + 1e-3 * np.cos(np.arange(n))
     )
-    apply = _inverse(matrix) if matrix.nnz <= _FACTORISE_UP_TO else _reflection(matrix)
+    apply = _inverse(matrix) if is_sparse(matrix) else _reflection(matrix)
 
     def deflated(vector: np.ndarray) -> np.ndarray:
         image = apply(_without(null, vector.ravel()))
@@ -103,16 +127,16 @@ def _inverse(matrix: sp.csr_array) -> Callable[[np.ndarray], np.ndarray]:
     return factors.solve
 
 
-def _reflection(matrix: sp.csr_array) -> Callable[[np.ndarray], np.ndarray]:
+def _reflection(matrix: Laplacian) -> Callable[[np.ndarray], np.ndarray]:
     """bound − L, with the bound of Gershgorin: the spectrum upside down."""
     bound = 2.0 * float(matrix.diagonal().max())
     return lambda vector: bound * vector - matrix @ vector
 
 
-def _dense(matrix: sp.csr_array, missing: int, null: np.ndarray) -> np.ndarray:
+def _dense(matrix: Laplacian, missing: int, null: np.ndarray) -> np.ndarray:
     """Null vectors are lifted above the rest of the spectrum, which is then solved directly."""
     lift = 1.0 + 2.0 * float(matrix.diagonal().max())
-    lifted = matrix.toarray() + lift * (null @ null.T)
+    lifted = matrix @ np.eye(matrix.shape[0]) + lift * (null @ null.T)
     return eigh(lifted, subset_by_index=[0, missing - 1])[1]
 
 
