@@ -20,10 +20,11 @@ def minimise_on_simplex(curvature: np.ndarray, slope: np.ndarray) -> np.ndarray:
 
     Notes
     -----
-    The solution is θ_k = max(0, (η − b_k) / 2a_k). With the slopes sorted, η is known in closed
-    form for each possible number of positive entries, and the right number is the largest
-    that is consistent with itself. An entry without curvature caps η at its slope and takes
-    the mass that is left.
+    The solution is θ_k = max(0, (η − b_k) / 2a_k). Raising η from slope to slope, the mass
+    Σ θ can only grow; the last slope before it passes 1 is the largest that is active. The
+    solution is written relative to that slope, so that nothing cancels however small the
+    curvatures are. An entry without curvature caps η at its slope and takes the mass that
+    is left.
 
     Examples
     --------
@@ -34,25 +35,31 @@ def minimise_on_simplex(curvature: np.ndarray, slope: np.ndarray) -> np.ndarray:
     """
     a = np.asarray(curvature, dtype=np.float64)
     b = np.asarray(slope, dtype=np.float64)
-    # Neither a shift of b nor a common scale changes the minimiser; both spare us overflow.
-    b = b - b.min()
-    scale = max(a.max(), b.max())
-    if scale == 0:
+    # Only differences of slopes count, and a common scale does not: a power of two is exact.
+    largest = max(a.max(), b.max() - b.min())
+    if largest == 0:
         return np.full(a.shape, 1 / a.size)
-    a, b = a / scale, b / scale
+    exponent = -int(np.frexp(largest)[1])
+    a = np.ldexp(a, exponent)
     curved = a > 1e-290
     theta = np.zeros_like(a)
-    cap = b[~curved].min() if not curved.all() else np.inf
-    if curved.any():
-        order = np.argsort(b[curved], kind="stable")
-        slopes = b[curved][order]
-        inverse = 0.5 / a[curved][order]
-        # η for the r smallest slopes being active, r = 1, 2, …
-        levels = (1 + np.cumsum(slopes * inverse)) / np.cumsum(inverse)
-        level = levels[np.flatnonzero(levels > slopes)[-1]]
-        theta[curved] = np.maximum(min(level, cap) - b[curved], 0) * 0.5 / a[curved]
-        if level <= cap:
+    slopes, inverse = b[curved], 0.5 / a[curved]
+    if not curved.all():
+        cap = b[~curved].min()
+        below = np.ldexp(np.maximum(cap - slopes, 0), exponent) * inverse
+        if below.sum() <= 1:
+            theta[curved] = below
+            flat = ~curved & (b == cap)
+            theta[flat] = (1 - below.sum()) / flat.sum()
             return theta / theta.sum()
-    flat = ~curved & (b == cap)
-    theta[flat] = max(1 - theta.sum(), 0) / flat.sum()
+    order = np.argsort(slopes, kind="stable")
+    rising = slopes[order]
+    # Mass with η at each slope in turn: a sum of non-negative terms.
+    steps = np.ldexp(np.diff(rising), exponent) * np.cumsum(inverse[order])[:-1]
+    mass = np.concatenate([[0.0], np.cumsum(steps)])
+    last = rising[np.flatnonzero(mass < 1)[-1]]
+    active = slopes <= last
+    gaps = np.ldexp(last - slopes[active], exponent)
+    rest = max(1 - float(gaps @ inverse[active]), 0.0) / inverse[active].sum()
+    theta[np.flatnonzero(curved)[active]] = (rest + gaps) * inverse[active]
     return theta / theta.sum()
