@@ -1,5 +1,12 @@
 from fnmf.experiments import methods
-from fnmf.experiments._plan import PROFILES, TARGETS, first_stage, grid_points, second_stage
+from fnmf.experiments._plan import (
+    PROFILES,
+    TARGETS,
+    final_stage,
+    first_stage,
+    grid_points,
+    second_stage,
+)
 from fnmf.experiments._registry import NOISED_SETS, TABLE_SETS, published
 
 EVERYTHING = [*TABLE_SETS, *NOISED_SETS, "toy"]
@@ -35,6 +42,22 @@ def test_quick_runs_are_a_part_of_the_full_ones():
     quick = set(first_stage(TARGETS, EVERYTHING, methods(), PROFILES["quick"]))
     full = set(first_stage(TARGETS, EVERYTHING, methods(), PROFILES["full"]))
     assert quick < full
+
+
+def test_screening_tries_the_whole_grid_and_repeats_the_best_settings_in_full():
+    screened, full = PROFILES["screened"], PROFILES["full"]
+    first = first_stage(["table-acc"], ["yale"], methods(), screened)
+    everything = set(first_stage(["table-acc"], ["yale"], methods(), full))
+    assert set(first) < everything
+    assert {r.params for r in first} == {r.params for r in everything}
+    assert len([r for r in first if r.method == "FNMF"]) == 49 * 4
+    assert len([r for r in first if r.method == "NMF"]) == 20
+    order = {("yale", "FNMF"): [dict(p) for p in grid_points(methods()["FNMF"], full)][::-1]}
+    final = final_stage(first, methods(), screened, order)
+    assert set(final) < everything
+    assert len(final) == 4 * 20
+    assert dict(final[0].params) == {"diversity": 1000.0, "smoothness": 1000.0}
+    assert final_stage(first, methods(), full, order) == []
 
 
 def test_the_second_stage_uses_the_best_setting_and_reuses_three_weightings():

@@ -188,7 +188,7 @@ def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(command, tmp_path):
     ("arguments", "message"),
     [
         (["table-xyz"], "not a target"),
-        (["--profile", "huge"], "use quick or full"),
+        (["--profile", "huge"], "use quick, screened, full"),
         (["--datasets", "mnist"], "'mnist' is not known"),
         (["--methods", "Nothing"], "'Nothing' is not known"),
         (["--with", "missing.py"], "no such Python file"),

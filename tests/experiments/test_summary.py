@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from fnmf.experiments._summary import mean_ranks, summarise
+from fnmf.experiments._summary import mean_ranks, ranking, summarise
 
 
 def row(method="A", acc=0.5, seed=0, params=None, state="done", purpose="table", reason=None):
@@ -28,6 +28,13 @@ def test_a_lucky_setting_with_fewer_repeats_does_not_win():
     rows = [row(acc=0.9, params={"b": 1})]
     rows += [row(acc=0.5, seed=s, params={"b": 2}) for s in range(3)]
     assert summarise(rows)["tiny", "A"].params == {"b": 2}
+
+
+def test_settings_are_ranked_by_their_first_seeds_only():
+    rows = [row(acc=a, seed=s, params={"b": b}) for b, s, a in
+            [(1, 0, 0.5), (2, 0, 0.6), (3, 0, 0.4), (3, 1, 1.0)]]  # fmt: skip
+    assert ranking(rows, 1)["tiny", "A"] == [{"b": 2}, {"b": 1}, {"b": 3}]
+    assert ranking(rows, 2)["tiny", "A"] == [{"b": 3}, {"b": 2}, {"b": 1}]
 
 
 def test_a_failed_method_is_a_cell_with_its_reason_and_one_success_outweighs_failures():

@@ -104,7 +104,11 @@ def reproduce(
         ),
     ] = None,
     profile: Annotated[
-        str, typer.Option(help="quick: coarse grid, few repeats; full: the paper's protocol.")
+        str,
+        typer.Option(
+            help="quick: coarse grid, few repeats; full: the paper's protocol; screened: the "
+            "same, but all repeats for the best settings only."
+        ),
     ] = "quick",
     datasets: Annotated[str | None, typer.Option(help="Only these, set apart by commas.")] = None,
     methods: Annotated[str | None, typer.Option(help="Only these, set apart by commas.")] = None,
@@ -139,7 +143,7 @@ def reproduce(
     if unknown:
         raise typer.BadParameter(f"{unknown[0]!r} is not a target; use all, {', '.join(TARGETS)}.")
     if profile not in PROFILES:
-        raise typer.BadParameter(f"--profile {profile!r} is not known; use quick or full.")
+        raise typer.BadParameter(f"--profile {profile!r} is not known; use {', '.join(PROFILES)}.")
     command = shlex.join(["fnmf", *sys.argv[1:]])
     plugins = [str(path.resolve()) for path in plugin or []]
     try:

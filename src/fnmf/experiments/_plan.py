@@ -28,13 +28,19 @@ PAPER_WEIGHTINGS = 3
 
 @dataclass(frozen=True)
 class Profile:
-    """How thorough: values of the grid, repeats, patience."""
+    """How thorough: values of the grid, repeats, patience.
+
+    With ``finalists``, every setting gets ``screening`` repeats first, and only so many
+    settings of each method, the best ones, get them all.
+    """
 
     name: str
     repeats: int
-    weightings: tuple[int, ...]
     limit_seconds: float
-    coarse: bool
+    coarse: bool = False
+    screening: int = 0
+    finalists: int = 0
+    weightings: tuple[int, ...] = (1, 2, 3, 4, 5, 6)
 
     def values(self, grid: Sequence[Any]) -> Sequence[Any]:
         """The values of one parameter that are tried."""
@@ -45,8 +51,9 @@ class Profile:
 
 
 PROFILES = {
-    "quick": Profile("quick", 2, (1, 2, 3, 4, 5, 6), 600.0, coarse=True),
-    "full": Profile("full", 20, (1, 2, 3, 4, 5, 6), 3600.0, coarse=False),
+    "quick": Profile("quick", 2, 600.0, coarse=True),
+    "screened": Profile("screened", 20, 3600.0, screening=4, finalists=4),
+    "full": Profile("full", 20, 3600.0),
 }
 
 
@@ -86,13 +93,15 @@ def _repeats(method: Method, profile: Profile) -> range:
 
 
 def _table_runs(datasets: Iterable[str], methods: Iterable[Method], profile: Profile) -> list[Run]:
-    return [
-        Run(dataset, method.name, params, seed)
-        for dataset in datasets
-        for method in methods
-        for params in grid_points(method, profile)
-        for seed in _repeats(method, profile)
-    ]
+    runs = []
+    for dataset in datasets:
+        for method in methods:
+            points = grid_points(method, profile)
+            seeds = _repeats(method, profile)
+            if 0 < profile.finalists < len(points):
+                seeds = seeds[: profile.screening]
+            runs += [Run(dataset, method.name, point, seed) for point in points for seed in seeds]
+    return runs
 
 
 def first_stage(
@@ -116,6 +125,24 @@ def first_stage(
     if "table-noise" in wanted:
         runs += _table_runs(noised, methods.values(), profile)
     return list(dict.fromkeys(runs))
+
+
+def final_stage(
+    runs: Iterable[Run],
+    methods: Mapping[str, Method],
+    profile: Profile,
+    ranking: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]],
+) -> list[Run]:
+    """All repeats of the best settings that the runs of the first stage have shown."""
+    if not profile.finalists:
+        return []
+    pairs = dict.fromkeys((run.dataset, run.method) for run in runs)
+    return [
+        Run(dataset, method, tuple(sorted(setting.items())), seed)
+        for dataset, method in pairs
+        for setting in ranking.get((dataset, method), ())[: profile.finalists]
+        for seed in _repeats(methods[method], profile)
+    ]
 
 
 def second_stage(

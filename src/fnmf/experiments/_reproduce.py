@@ -13,13 +13,14 @@ from fnmf.experiments._plan import (
     PROFILES,
     TARGETS,
     Run,
+    final_stage,
     first_stage,
     second_stage,
 )
 from fnmf.experiments._registry import NOISED_SETS, TABLE_SETS, methods, problems
 from fnmf.experiments._schedule import Progress, digests_of, work_off
 from fnmf.experiments._store import Store
-from fnmf.experiments._summary import summarise
+from fnmf.experiments._summary import ranking, summarise
 
 _SHOWN_IMAGES = 10
 
@@ -133,7 +134,10 @@ def reproduce(
                     show=lambda progress: show(stage, progress),
                 )
 
-            work("grid", first_stage(targets, names, selected, plan))
+            grid = first_stage(targets, names, selected, plan)
+            work("grid", grid)
+            order = ranking(store.results(), plan.screening)
+            work("finalists", final_stage(grid, selected, plan, order))
             cells = summarise(store.results())
             best = {pair: cell.params for pair, cell in cells.items() if not cell.reason}
             work("at the best setting", second_stage(targets, names, selected, plan, best))

@@ -68,6 +68,17 @@ def summarise(rows: Sequence[Mapping[str, Any]]) -> dict[Pair, Cell]:
     return cells
 
 
+def ranking(rows: Sequence[Mapping[str, Any]], seeds: int) -> dict[Pair, list[dict[str, Any]]]:
+    """Settings of each method by falling mean accuracy over the first seeds."""
+    early = [row for row in rows if row["seed"] < seeds]
+    order = {}
+    for pair, settings in by_setting(early).items():
+        means = {params: _mean(runs, "acc") for params, runs in settings.items()}
+        falling = sorted(means.items(), key=lambda item: (-item[1], repr(item[0])))
+        order[pair] = [dict(params) for params, _ in falling]
+    return order
+
+
 def _mean(runs: Sequence[Mapping[str, Any]], name: str) -> float:
     return float(np.mean([run[name] for run in runs]))
 
