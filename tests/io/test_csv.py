@@ -222,12 +222,50 @@ def test_decompression_bombs_are_stopped(write, monkeypatch):
         read_table(path)
 
 
+def test_a_single_column_with_blank_lines(write):
+    table = read_table(write("a\n1\n\n2\n" + "\n" * 10 + "3\n"))
+    assert table.X.ravel().tolist() == [1, 2, 3]
+    assert table.lines.tolist() == [2, 4, 15]
+
+
 def test_wide_and_long_tables_equal_numpy(write):
     for shape in ((3, 5000), (5000, 3)):
         X = np.random.default_rng(0).random(shape)
         text = io.StringIO()
         np.savetxt(text, X, delimiter=",", fmt="%.17g")
         np.testing.assert_array_equal(read_table(write(text.getvalue())).X, X)
+
+
+def test_both_ways_of_splitting_agree(write, monkeypatch):
+    rng = np.random.default_rng(0)
+    lines = ["id,a,b,kind"]
+    for i, row in enumerate(rng.random((400, 2))):
+        second = "NA" if i % 97 == 5 else f"{row[1]:.17g}"
+        lines.append(f"r{i},{row[0]:.17g},{second},k{i % 3}")
+        if i % 150 == 7:
+            lines.append("")
+    monkeypatch.setattr("fnmf.io._rows._CELLS_AT_ONCE", 4 * 20)
+    plain = read_table(write("\n".join(lines)), id_column="id", label_column="kind")
+    quoted = "\n".join(
+        ",".join(f'"{c}"' for c in line.split(",")) if line else "" for line in lines
+    )
+    careful = read_table(write(quoted), id_column="id", label_column="kind")
+    assert plain.X.tobytes() == careful.X.tobytes()
+    assert plain.lines.tolist() == careful.lines.tolist()
+    assert (plain.ids, plain.labels) == (careful.ids, careful.labels)
+
+
+@pytest.mark.parametrize("where", [3, 150, 399])
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [("1,2,3", "3 values where the header has 2"), ("1,x", "column 'b': 'x' is not a number")],
+)
+def test_trouble_is_located_in_any_block(write, monkeypatch, where, line, words):
+    monkeypatch.setattr("fnmf.io._rows._CELLS_AT_ONCE", 2 * 50)
+    lines = ["a,b"] + ["1,2"] * 400
+    lines[where] = line
+    with pytest.raises(TableError, match=f"line {where + 1}.*{words}"):
+        read_table(write("\n".join(lines)))
 
 
 cell = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=6)

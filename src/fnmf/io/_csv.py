@@ -1,9 +1,8 @@
 """Delimited text, read in one pass: never more than the numbers and a few rows of text."""
 
 import codecs
-import csv
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,13 +10,12 @@ import numpy as np
 
 from fnmf.io._buffer import RowBuffer
 from fnmf.io._dialect import Dialect, parse_number, sniff
-from fnmf.io._open import SAMPLE, Lines, guess_encoding, open_lines, read_sample
+from fnmf.io._open import SAMPLE, guess_encoding, open_lines, read_sample
+from fnmf.io._rows import Block, blocks
 from fnmf.io._table import Roles, Table, TableError, check_names, check_not_empty
 
-_CELLS_AT_ONCE = 200_000
 _ROW_NAMES = ("", "id", "index", "row", "rowid", "row_id", "unnamed: 0", "column 1")
 
-Row = list[str]
 Progress = Callable[[int], None]
 
 
@@ -73,54 +71,11 @@ def _read(
     reader = _Reader(path, dialect, roles, dtype)
     file, lines = open_lines(path, encoding)
     with file:
-        for numbers, rows in _chunks(lines, dialect, path):
-            reader.add(numbers, rows, lines.underscore)
+        for block in blocks(lines, dialect, path, reader.columns, reader.keeps_text):
+            reader.add(block, lines.underscore)
             if progress is not None:
                 progress(reader.buffer.n_rows)
     return reader.finish()
-
-
-def _chunks(lines: Lines, dialect: Dialect, path: Path) -> Iterator[tuple[list[int], list[Row]]]:
-    width = len(dialect.names)
-    at_once = max(1, _CELLS_AT_ONCE // max(1, width))
-    reader = csv.reader(lines, delimiter=dialect.delimiter)
-    skip_header = dialect.header
-    numbers: list[int] = []
-    rows: list[Row] = []
-    before = 0
-    try:
-        for row in reader:
-            number, before = before + 1, reader.line_num
-            if len(row) != width or not row[0]:
-                # Lines without any content separate blocks; they are no rows.
-                if not any(cell.strip() for cell in row):
-                    continue
-                if len(row) != width:
-                    raise TableError(_ragged(path, number, before, row, dialect))
-            if skip_header:
-                skip_header = False
-                continue
-            numbers.append(number)
-            rows.append(row)
-            if len(rows) == at_once:
-                yield numbers, rows
-                numbers, rows = [], []
-    except csv.Error as error:
-        raise TableError(
-            f"{path}, line {before + 1}: {error}; look for a quotation mark that is never closed."
-        ) from error
-    if rows:
-        yield numbers, rows
-
-
-def _ragged(path: Path, first: int, last: int, row: Row, dialect: Dialect) -> str:
-    where = f"line {first}" if first == last else f"lines {first} to {last}"
-    source = "the header has" if dialect.header else "the first row has"
-    hint = " or an unclosed quotation mark" if first != last else ""
-    return (
-        f"{path}, {where}: {len(row)} values where {source} {len(dialect.names)}; "
-        f"look for a missing or extra {dialect.delimiter!r}{hint}."
-    )
 
 
 class _Reader:
@@ -143,22 +98,26 @@ class _Reader:
         ]
         self.id_at = names.index(roles.id_column) if roles.id_column else None
         self.label_at = names.index(roles.label_column) if roles.label_column else None
+        self.keeps_text = self.id_at is not None or self.label_at is not None
         self.ids: list[str] = []
         self.labels: list[str] = []
         self.lines = array("q")
         self.buffer = RowBuffer(len(self.columns), np.dtype(dtype))
 
-    def add(self, numbers: list[int], rows: list[Row], strict: bool) -> None:
-        """Convert and keep a chunk of rows."""
-        block = self.buffer.extend(len(rows))
-        for target, position in enumerate(self.columns):
-            cells = [row[position] for row in rows]
-            block[:, target] = self._numbers(cells, position, numbers, strict)
+    def add(self, block: Block, strict: bool) -> None:
+        """Convert and keep some rows."""
+        target = self.buffer.extend(len(block.lines))
+        if block.numbers is not None:
+            target[:] = block.numbers
+        else:
+            for column, position in enumerate(self.columns):
+                cells = [row[position] for row in block.rows]
+                target[:, column] = self._numbers(cells, position, block.lines, strict)
         if self.id_at is not None:
-            self.ids += [row[self.id_at].strip() for row in rows]
+            self.ids += [row[self.id_at].strip() for row in block.rows]
         if self.label_at is not None:
-            self.labels += [row[self.label_at].strip() for row in rows]
-        self.lines.extend(numbers)
+            self.labels += [row[self.label_at].strip() for row in block.rows]
+        self.lines.extend(block.lines)
 
     def _numbers(
         self, cells: list[str], position: int, numbers: list[int], strict: bool
