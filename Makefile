@@ -30,14 +30,15 @@ lint: $(VENV)/.installed
 types: $(VENV)/.installed
 	$(BIN)/mypy
 
-pytest: $(VENV)/.installed
+pytest: $(VENV)/.installed browser
 	$(BIN)/python -m pytest -n $(JOBS)
 
 # The report is tested in a real browser; without one those tests are skipped with a loud reason.
 browser:
-	command -v chromium chromium-browser google-chrome >/dev/null || \
-	  (apt-get update --quiet && apt-get install --quiet --yes --no-install-recommends chromium) || \
-	  echo "No browser could be installed; install Chromium by hand."
+	@command -v chromium chromium-browser google-chrome >/dev/null || { \
+	  test "$$(id -u)" = 0 && command -v apt-get >/dev/null && apt-get update -qq && \
+	  apt-get install -qq --yes --no-install-recommends chromium; } || \
+	  echo "No browser found: install Chromium to test the report in it."
 
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix .

@@ -4,7 +4,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -35,10 +35,10 @@ def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
 
     With ``replace`` an older folder of that name is kept aside until the new one is in place.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
+    made = _make_parents(path.parent)
     partial = _sibling(path)
-    partial.mkdir()
     try:
+        partial.mkdir()
         yield partial
         if replace and path.exists():
             old = _sibling(path)
@@ -54,4 +54,19 @@ def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
             partial.rename(path)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
+        for folder in made:
+            # Somebody else may have put something there meanwhile.
+            with suppress(OSError):
+                folder.rmdir()
         raise
+
+
+def _make_parents(folder: Path) -> list[Path]:
+    """Create missing folders; the innermost of those created comes first."""
+    missing = []
+    while not folder.exists():
+        missing.append(folder)
+        folder = folder.parent
+    for one in reversed(missing):
+        one.mkdir(exist_ok=True)
+    return missing
