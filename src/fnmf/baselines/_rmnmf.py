@@ -222,6 +222,8 @@ class State:
     data_multiplier: np.ndarray
     sign_multiplier: np.ndarray
     penalty: float
+    _cleaned: np.ndarray | None = None
+    _left: np.ndarray | None = None
 
     @classmethod
     def start(
@@ -253,21 +255,24 @@ class State:
         self.update_basis()
         self.update_signs()
         self.update_representation()
-        self.data_multiplier += self.penalty * (self.X - self.V @ self.U.T - self.E)
+        self.data_multiplier += self.penalty * (self._residual() - self.E)
+        self._cleaned = None
         self.sign_multiplier += self.penalty * (self.V - self.H)
         self.penalty = min(growth * self.penalty, _LARGEST_PENALTY)
 
     def update_residuals(self) -> None:
         """Shrink each row towards zero by 1/μ."""
-        B = self.X - self.V @ self.U.T + self.data_multiplier / self.penalty
+        B = self._residual() + self.data_multiplier / self.penalty
         lengths = np.linalg.norm(B, axis=1, keepdims=True)
         keep = np.zeros_like(lengths)
         np.divide(1.0, self.penalty * lengths, out=keep, where=lengths > 0)
         self.E = B * np.where(lengths > 0, np.maximum(1.0 - keep, 0.0), 0.0)
+        self._cleaned = None
 
     def update_basis(self) -> None:
         """Least squares; V is orthonormal."""
         self.U = self._clean().T @ self.V
+        self._left = None
 
     def update_signs(self) -> None:
         """Clip what V asks for at zero."""
@@ -278,13 +283,25 @@ class State:
         """Nearest orthonormal matrix to what data, signs and graph ask for."""
         pull = self.sign_multiplier + self.smoothness * (self.L @ self.H)
         self.V = polar_factor(self._clean() @ self.U + self.H - pull / self.penalty)
+        self._left = None
 
     def _clean(self) -> np.ndarray:
-        return self.X - self.E + self.data_multiplier / self.penalty
+        """X − E + Γ/μ, kept until one of them changes."""
+        if self._cleaned is None:
+            self._cleaned = self.data_multiplier / self.penalty
+            self._cleaned += self.X
+            self._cleaned -= self.E
+        return self._cleaned
+
+    def _residual(self) -> np.ndarray:
+        """X − V Uᵀ, kept until one of them changes."""
+        if self._left is None:
+            self._left = self.X - self.V @ self.U.T
+        return self._left
 
     def lagrangian(self) -> float:
         """What every update but that of the multipliers lowers."""
-        data = self.X - self.V @ self.U.T - self.E + self.data_multiplier / self.penalty
+        data = self._residual() - self.E + self.data_multiplier / self.penalty
         sign = self.V - self.H + self.sign_multiplier / self.penalty
         return float(
             np.linalg.norm(self.E, axis=1).sum()
@@ -294,7 +311,7 @@ class State:
 
     def measure(self) -> tuple[float, ...]:
         """One row of the history."""
-        residual = self.X - self.V @ self.U.T
+        residual = self._residual()
         fit = float(np.linalg.norm(residual, axis=1).sum())
         smooth = self.smoothness * float(np.sum(self.V * (self.L @ self.V)))
         size = float(np.linalg.norm(self.X)) or 1.0
