@@ -246,7 +246,7 @@ class FNMF(
                 f"FNMF stopped at max_iter={self.max_iter} before it had settled; "
                 "raise max_iter, or tol if the result is good enough.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         self.objective_ = result.objective
         self.history_ = result.history

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from fnmf import __version__
-from fnmf.cli import apply, cluster, data, inspect, methods, report, reproduce
+from fnmf.cli import apply, cluster, data, demo, inspect, methods, report, reproduce
 
 app = typer.Typer(
     name="fnmf",
@@ -38,6 +38,7 @@ app.command("cluster")(cluster.cluster)
 app.command("apply")(apply.apply)
 app.command("inspect")(inspect.inspect)
 app.command("report")(report.report)
+app.command("demo")(demo.demo)
 app.command("methods")(methods.methods)
 app.add_typer(data.app, name="data")
 app.command("reproduce")(reproduce.reproduce)

@@ -1,0 +1,52 @@
+"""``fnmf demo``: the main job on data that come with the package."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fnmf.cli._errors import handled
+
+
+def demo(
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Folder for the picture.", file_okay=False)
+    ] = Path("fnmf-demo"),
+) -> None:
+    """Compare k-means, NMF and FNMF on data with many useless features; takes a few seconds."""
+    with handled():
+        _demo(out)
+
+
+def _demo(out: Path) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from fnmf.demo import draw, examples, run
+
+    console = Console()
+    outcomes = []
+    for example in examples():
+        n, d = example.X.shape
+        useful = int(example.informative.sum())
+        with console.status(f"{example.name} …"):
+            outcome = run(example)
+        outcomes.append(outcome)
+        noise = d - useful
+        console.print(f"{example.name}: {n} samples, {useful} informative + {noise} noise features")
+        table = Table()
+        for column in ("method", "ACC", "NMI"):
+            table.add_column(column, justify="left" if column == "method" else "right")
+        for name, (accuracy, information) in outcome.scores.items():
+            table.add_row(name, f"{accuracy:.3f}", f"{information:.3f}")
+        console.print(table)
+        share = 100 * outcome.weight_on_informative
+        console.print(f"FNMF puts {share:.0f} % of its feature weight on the informative ones.")
+        if d <= 20:
+            weights = "  ".join(f"{value:.2f}" for value in outcome.model.feature_importances_)
+            console.print(f"weights: {weights}")
+        console.print()
+    out.mkdir(parents=True, exist_ok=True)
+    picture = out / "demo.png"
+    draw(outcomes, picture)
+    console.print(f"Picture: {picture.resolve()}", soft_wrap=True)
