@@ -171,8 +171,13 @@ def _overlap(weights: np.ndarray) -> dict[str, str]:
 
 
 def _components(graph: Any, n_clusters: int) -> dict[str, str]:
-    count, part = connected_components(graph, directed=False)
-    sizes = np.sort(np.bincount(part))[::-1]
+    n_samples = graph.shape[0]
+    if graph.shape[0] != graph.shape[1]:
+        # Samples linked to prototypes instead of to each other.
+        graph = sp.block_array([[None, graph], [graph.T, None]], format="csr")
+    _, part = connected_components(graph, directed=False)
+    sizes = np.sort(np.unique(part[:n_samples], return_counts=True)[1])[::-1]
+    count = len(sizes)
     told = ", ".join(str(size) for size in sizes[:6]) + (", …" if count > 6 else "")
     text = f"The neighbour graph has {count} connected parts, of {told} samples."
     if count == 1:
