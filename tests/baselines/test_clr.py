@@ -7,8 +7,9 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.preprocessing import normalize
 
 from fnmf.baselines import CLR
-from fnmf.baselines._adaptive import components, embed
+from fnmf.baselines._adaptive import embed
 from fnmf.baselines._clr import _SquaredLoss
+from fnmf.baselines._components import components
 from fnmf.graph import adaptive_neighbors
 from fnmf.metrics import clustering_accuracy, normalized_mutual_information
 

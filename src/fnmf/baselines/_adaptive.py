@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.baselines._components import components
 from fnmf.baselines._matrix import Matrix, dense, is_sparse, squared_norms
 from fnmf.baselines._simplex import edge_distances, project_block, project_rows
 from fnmf.baselines._spectral import indicators, laplacian, smallest_eigenvectors
@@ -65,11 +64,6 @@ def sparse_graph(
     graph = sp.csr_array((weights, indices, indptr), shape=(n, n_columns or n), copy=True)
     graph.eliminate_zeros()
     return graph
-
-
-def count(graph: sp.csr_array) -> tuple[int, np.ndarray]:
-    """Components of the learned graph."""
-    return components(graph)
 
 
 def embed(

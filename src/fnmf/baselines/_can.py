@@ -4,8 +4,9 @@ from functools import partial
 from typing import Any, Self
 
 from fnmf._validation import check_choice, check_integer
-from fnmf.baselines._adaptive import Neighbors, count, embed, full_step, local_step
+from fnmf.baselines._adaptive import Neighbors, embed, full_step, local_step
 from fnmf.baselines._base import GraphClusterer, check_neighbors
+from fnmf.baselines._components import components
 from fnmf.baselines._matrix import unit_scale
 from fnmf.baselines._rank import search_rank
 
@@ -114,7 +115,7 @@ class CAN(GraphClusterer):
             n_clusters,
             edges.gamma,
             step=step,
-            count=count,
+            count=components,
             embed=partial(embed, n_clusters=n_clusters),
             max_iter=max_iter,
         )

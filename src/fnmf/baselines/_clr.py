@@ -7,8 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf._validation import check_choice, check_integer, check_real
-from fnmf.baselines._adaptive import count, embed, sparse_graph
+from fnmf.baselines._adaptive import embed, sparse_graph
 from fnmf.baselines._base import GraphClusterer, check_neighbors
+from fnmf.baselines._components import components
 from fnmf.baselines._matrix import is_sparse, unit_scale
 from fnmf.baselines._rank import search_rank
 from fnmf.baselines._simplex import edge_distances, minimise_rows, project_rows
@@ -123,7 +124,7 @@ class CLR(GraphClusterer):
             n_clusters,
             strength,
             step=_SquaredLoss(A).step if loss == "l2" else _AbsoluteLoss(A).step,
-            count=count,
+            count=components,
             embed=partial(embed, n_clusters=n_clusters),
             max_iter=max_iter,
         )

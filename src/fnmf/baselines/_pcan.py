@@ -8,9 +8,10 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 
 from fnmf._validation import check_choice, check_integer
-from fnmf.baselines._adaptive import Neighbors, count, embed, full_step, local_step
+from fnmf.baselines._adaptive import Neighbors, embed, full_step, local_step
 from fnmf.baselines._base import GraphClusterer, check_neighbors
 from fnmf.baselines._can import DEFAULT_NEIGHBORS
+from fnmf.baselines._components import components
 from fnmf.baselines._matrix import Matrix, dense, unit_scale
 from fnmf.baselines._rank import search_rank
 from fnmf.baselines._spectral import laplacian
@@ -131,7 +132,7 @@ class PCAN(GraphClusterer):
             n_clusters,
             edges.gamma,
             step=search.step,
-            count=count,
+            count=components,
             embed=partial(embed, n_clusters=n_clusters),
             max_iter=max_iter,
         )
