@@ -171,8 +171,8 @@ def samples_block(  # type: ignore[no-untyped-def]
         else:
             target_residuals(x0, x1, x2, x3, fits, weights, residuals)
         for i in range(start, stop):
-            for j in range(n_weightings):
-                residuals[i - start, j] += prices[j]
+            for j in range(n_weightings if prices.shape[0] > 0 else 0):
+                residuals[i - start, j] += prices[i, j]
             assign_row(residuals[i - start], tiny, P[i])
         _load(start, P, mix, True)
         add_moments(x0, x1, x2, x3, fits, mix, energy, cross)

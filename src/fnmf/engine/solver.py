@@ -43,6 +43,10 @@ class Options:
     tol: float = 1e-4
     prices: np.ndarray | None = None
 
+    # normalize: the graph term is β Σ_a ‖u_a‖² v_aᵀ L v_a, which no rescaling of a component
+    # changes, so the objective falls although the columns of U are set to unit length.
+    # prices: constants of shape (n, m) added to the residuals that decide the assignment.
+
 
 class Progress(NamedTuple):
     """What an observer sees after each iteration."""
@@ -117,17 +121,36 @@ def _iterate(
     targets = sweeps.targets(factors, sums, options)
     gains = factors.weights if weighting.on_residual else None
     grams = sums.weighted_grams(factors.P)
-    U = update_basis(factors.U, targets, grams, gains, options.solver)
+    roughness = options.smoothness * sweeps.refresh_graph(factors.V)
+    step = _with_graph(grams, gains, roughness) if options.normalize else (grams, gains)
+    U = update_basis(factors.U, targets, *step, options.solver)
     reconstruction = _reconstruction(U, factors, sums, targets, grams, gains, options)
     if options.normalize:
-        norms = np.linalg.norm(U, axis=0)
-        norms[norms == 0] = 1
+        norms = _norms(U, gains)
         U /= norms
-        factors.V *= norms.astype(factors.V.dtype)
+        roughness *= norms**2
+        sweeps.rescale(factors.V, norms)
     factors.U = U.astype(factors.V.dtype)
-    smoothness = options.smoothness * sweeps.refresh_graph(factors.V)
+    smoothness = float(roughness.sum())
     diversity = weighting.penalty(factors.weights)
     return reconstruction + diversity + smoothness, reconstruction, diversity, smoothness
+
+
+def _with_graph(
+    grams: np.ndarray, gains: np.ndarray | None, roughness: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The scale-free graph term is quadratic in U too: it counts like one more weighting."""
+    grams = np.concatenate([grams, np.diag(roughness)[None]])
+    if gains is not None:
+        gains = np.concatenate([gains, gains.max(axis=0, keepdims=True)])
+    return grams, gains
+
+
+def _norms(U: np.ndarray, gains: np.ndarray | None) -> np.ndarray:
+    """Lengths of the columns of U, in the units of the most used features."""
+    weights = 1.0 if gains is None else gains.max(axis=0)[:, None]
+    norms = np.sqrt(np.sum(weights * U * U, axis=0))
+    return np.where(norms > 0, norms, 1.0)
 
 
 def _assign_shared(factors: Factors, sums: SharedSums, options: Options) -> None:
@@ -145,7 +168,7 @@ def _assign_shared(factors: Factors, sums: SharedSums, options: Options) -> None
     # The terms cancel: below this level the difference is rounding.
     q = np.maximum(q, 4 * np.finfo(np.float64).eps * energy)
     if options.prices is not None:
-        q += options.prices
+        q += options.prices.sum(axis=0)
     share = q.min() / q if q.min() > 0 else (q == 0).astype(np.float64)
     factors.P = (share / share.sum())[None].astype(factors.P.dtype)
 
@@ -166,4 +189,7 @@ def _reconstruction(
     target_weights = weights if options.weighting.on_residual else weights**2
     energy = float(np.sum(target_weights * sums.weighted_energy(factors.P)))
     fitted = float(np.sum(U * hessian_times(U, grams, gains)))
-    return max(energy - 2 * float(np.sum(U * targets)) + fitted, 0.0)
+    residual = max(energy - 2 * float(np.sum(U * targets)) + fitted, 0.0)
+    if options.prices is None:
+        return residual
+    return residual + float(np.sum(factors.P.astype(np.float64) ** 2 * options.prices))

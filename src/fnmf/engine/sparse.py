@@ -179,7 +179,9 @@ def samples_block(  # type: ignore[no-untyped-def]
             fitted = _quadratic(V[i], grams[j])
             # The three terms cancel: below this level the difference is rounding.
             known = resolution * (scale[j] + fitted)
-            residuals[j] = max(residuals[j] + fitted, known) + prices[j]
+            residuals[j] = max(residuals[j] + fitted, known)
+            if prices.shape[0] > 0:
+                residuals[j] += prices[i, j]
         assign_row(residuals, tiny, P[i])
         for j in range(n_weightings):
             squares[j] = P[i, j] * P[i, j]

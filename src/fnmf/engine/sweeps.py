@@ -124,22 +124,29 @@ class Sweeps:
     def _norms(self) -> np.ndarray:
         return np.concatenate(list(self.crew.each(self.view.row_energy, self.blocks)))
 
-    def refresh_graph(self, V: np.ndarray) -> float:
-        """Compute S V, keep it for the next sweep, return tr(VᵀLV)."""
+    def refresh_graph(self, V: np.ndarray) -> np.ndarray:
+        """Compute S V, keep it for the next sweep, return v_aᵀ L v_a for each component."""
         if not self._has_graph:
-            return 0.0
+            return np.zeros(V.shape[1])
         if self._mean.shape != V.shape:
             self._mean = np.empty_like(V)
 
-        def task(start: int, stop: int) -> float:
+        def task(start: int, stop: int) -> tuple[np.ndarray]:
             graph_product(
                 start, stop, V, self._pointers, self._neighbours, self._similarity, self._mean
             )
             rows = slice(start, stop)
-            own = np.einsum("ic,ic,i->", V[rows], V[rows], self._degree[rows], dtype=np.float64)
-            return float(own - np.einsum("ic,ic->", V[rows], self._mean[rows], dtype=np.float64))
+            gap = self._degree[rows, None] * V[rows] - self._mean[rows]
+            return (np.einsum("ic,ic->c", V[rows], gap, dtype=np.float64),)
 
-        return max(sum(self.crew.each(task, self.blocks)), 0.0)
+        (roughness,) = add_up(self.crew.each(task, self.blocks))
+        return np.maximum(roughness, 0.0)
+
+    def rescale(self, V: np.ndarray, norms: np.ndarray) -> None:
+        """Multiply the columns of V, and of S V with them."""
+        V *= norms.astype(V.dtype)
+        if self._has_graph:
+            self._mean *= norms.astype(V.dtype)
 
     def samples(self, factors: Factors, options: Options) -> Sums:
         """Update V and P; gather what Θ needs."""
@@ -256,8 +263,8 @@ class Sweeps:
         weights = view.pack_weights(factors.weights)
         hessians = self._hessians(factors, options)
         n_weightings = P.shape[1]
-        prices = np.zeros(n_weightings) if options.prices is None else options.prices
-        prices = prices.astype(view.dtype)
+        prices = np.empty((0, n_weightings)) if options.prices is None else options.prices
+        prices = prices.astype(view.dtype, copy=False)
         arguments = self._row_arguments(options)
         crosses = options.solver == "hals"
 
@@ -274,7 +281,7 @@ class Sweeps:
                 degree,
                 smoothness,
                 hessians,
-                prices,
+                prices[rows],
                 options.weighting.on_residual,
                 _RULES[options.solver],
                 crosses,
