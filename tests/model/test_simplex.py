@@ -13,7 +13,7 @@ def by_general_solver(a, b):
     theta = cp.Variable(len(a))
     cost = cp.sum(cp.multiply(a, cp.square(theta))) + b @ theta
     cp.Problem(cp.Minimize(cost), [theta >= 0, cp.sum(theta) == 1]).solve(
-        solver=cp.CLARABEL, tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13, max_iter=200
+        solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12, max_iter=200
     )
     return theta.value
 
@@ -68,12 +68,12 @@ def test_equals_a_general_quadratic_solver(seed):
     rng = np.random.default_rng(seed)
     d = int(rng.integers(1, 15))
     a, b = rng.uniform(0.5, 5, size=d), rng.normal(size=d) * 2
-    if seed % 3 == 0:
-        b = np.round(b)
     if seed % 4 == 0:
         a[:] = a[0]
     if seed % 5 == 0:
         a[0] = 0
+    elif seed % 3 == 0:
+        b = np.round(b)
     np.testing.assert_allclose(minimise_on_simplex(a, b), by_general_solver(a, b), atol=1e-8)
 
 
