@@ -30,13 +30,14 @@ def update_row(i, V, cross, hessian, graph_mean, degree, smoothness, rule, tiny)
     n_components = v.shape[0]
     ratio = np.empty_like(v)
     for a in range(n_components):
-        above, below = cross[a], tiny
+        above, below = cross[a], V.dtype.type(0)
         if smoothness > 0:
             above += smoothness * graph_mean[i, a]
             below += smoothness * degree[i] * v[a]
         for b in range(n_components):
             below += hessian[a, b] * v[b]
-        ratio[a] = above / below
+        # A row of zeros stays zero; without a floor of this size its ratio could be infinite.
+        ratio[a] = above / max(below, tiny * max(above, V.dtype.type(1)))
     for a in range(n_components):
         v[a] *= np.sqrt(ratio[a]) if rule == SQUARE_ROOT else ratio[a]
 

@@ -40,7 +40,9 @@ def update_basis(
                 U[:, a] = np.maximum(U[:, a] + step, 0)
         return U
     below = hessian_times(U, grams, gains)
-    ratio = cross / np.maximum(below, np.finfo(np.float64).tiny)
+    # A row of zeros stays zero; without a floor of this size its ratio could be infinite.
+    floor = np.finfo(np.float64).tiny * max(float(cross.max()), 1.0)
+    ratio = cross / np.maximum(below, floor)
     return U * (np.sqrt(ratio) if solver == "mu" else ratio)
 
 
