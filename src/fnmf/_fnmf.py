@@ -61,10 +61,10 @@ class FNMF(
     n_weightings : int, default=3
         Number m of weightings of the features.
 
-    diversity : float, default=1.0
+    diversity : float, default=0.01
         λ, the price of similar weightings.
 
-    smoothness : float, default=10.0
+    smoothness : float, default=100.0
         β, how much neighbours are held together.
 
     n_neighbors : int, default=5
@@ -181,8 +181,8 @@ class FNMF(
         n_components: int = 8,
         *,
         n_weightings: int = 3,
-        diversity: float = 1.0,
-        smoothness: float = 10.0,
+        diversity: float = 0.01,
+        smoothness: float = 100.0,
         n_neighbors: int = 5,
         graph: Any = "adaptive",
         weighting: str = "paper",
