@@ -51,8 +51,8 @@ class Profile:
 
 
 PROFILES = {
-    "quick": Profile("quick", 2, 600.0, coarse=True),
-    "screened": Profile("screened", 20, 3600.0, screening=4, finalists=4),
+    "quick": Profile("quick", 2, 600.0, coarse=True, weightings=(1, 3, 6)),
+    "screened": Profile("screened", 20, 3600.0, screening=3, finalists=3),
     "full": Profile("full", 20, 3600.0),
 }
 
