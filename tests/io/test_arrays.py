@@ -2,6 +2,8 @@
 
 import gzip
 import io
+import subprocess
+import sys
 import zipfile
 
 import h5py
@@ -113,9 +115,38 @@ def test_matrix_market(tmp_path, X, packed):
     np.testing.assert_array_equal(table.X.toarray(), X)
 
 
+@pytest.mark.parametrize("kind", [sp.coo_array, np.asarray])
+@pytest.mark.parametrize("symmetric", [False, True])
+@pytest.mark.parametrize("field", ["real", "integer", "pattern"])
+def test_matrix_market_equals_what_scipy_wrote(tmp_path, kind, symmetric, field, monkeypatch):
+    monkeypatch.setattr("fnmf.io._matrix_market._ENTRIES_AT_ONCE", 7)
+    X = np.random.default_rng(0).integers(0, 3, (9, 9)).astype(float)
+    X = X + X.T if symmetric else X[:, :5]
+    if field == "pattern":
+        if kind is np.asarray:
+            return
+        X = (X > 0).astype(float)
+    path = tmp_path / "x.mtx"
+    data = kind(X.astype(int) if field == "integer" else X)
+    symmetry = "symmetric" if symmetric else "general"
+    scipy.io.mmwrite(path, data, field=field, symmetry=symmetry, comment="made here")
+    read = read_table(path).X
+    np.testing.assert_array_equal(read if kind is np.asarray else read.toarray(), X)
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n1 2 1\n",
+        "%%MatrixMarket matrix coordinate real general\n2 2 1\n1.5 1 1\n",
+        "%%MatrixMarket matrix coordinate real general\n2 2 1\n0 1 1\n",
+        "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1\n",
+        "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 x\n",
+        "%%MatrixMarket matrix coordinate real general\n2 2 -1\n",
+        "%%MatrixMarket matrix coordinate real skew-symmetric\n2 2 1\n2 1 1\n",
+        "%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n2 1 1\n",
+        "%%MatrixMarket matrix coordinate real general\n",
+        "%%MatrixMarket vector coordinate real general\n2 1\n1 1\n",
         "%%MatrixMarket matrix coordinate real general\n9 9 99999999999\n1 1 1\n",
         "%%MatrixMarket matrix coordinate real general\n999999999 9 1\n1 1 1\n",
         "%%MatrixMarket matrix array real general\n99999 99999\n1\n",
@@ -188,6 +219,45 @@ def test_h5ad_far_larger_than_its_file_is_refused(tmp_path, monkeypatch):
         file.create_dataset("X", shape=(10**6, 10**6), chunks=(1000, 1000), dtype="f8")
     with pytest.raises(TableError, match="far larger"):
         read_table(tmp_path / "x.h5ad")
+
+
+FUZZ = """
+import pathlib, random, sys
+from fnmf.io import TableError, read_table
+random.seed(0)
+for path in map(pathlib.Path, sys.argv[1:]):
+    whole = path.read_bytes()
+    for _ in range(150):
+        data = bytearray(whole)
+        for _ in range(random.randrange(1, 4)):
+            at = random.randrange(len(data))
+            if random.random() < 0.6:
+                data[at] ^= 1 << random.randrange(8)
+            else:
+                data[at : at + 4] = random.choice([b"\\xff" * 4, b"\\0" * 4, b"9999"])
+        path.write_bytes(data)
+        try:
+            read_table(path)
+        except TableError:
+            pass
+print("survived")
+"""
+
+
+def test_altered_binary_files_never_end_the_interpreter(tmp_path, X):
+    np.save(tmp_path / "x.npy", X)
+    np.savez(tmp_path / "x.npz", X=X, y=np.arange(6))
+    sp.save_npz(tmp_path / "s.npz", sp.csr_array(X))
+    scipy.io.mmwrite(tmp_path / "x.mtx", sp.coo_array(X))
+    pq.write_table(pa.table({"a": X[:, 0]}), tmp_path / "x.parquet")
+    (tmp_path / "x.csv.gz").write_bytes(gzip.compress(b"a,b\n1,2\n3,4\n"))
+    files = sorted(str(path) for path in tmp_path.iterdir())
+    # In a process of its own: a crash must fail this test and not end all others.
+    run = subprocess.run(
+        [sys.executable, "-W", "error", "-c", FUZZ, *files], capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "survived\n"
 
 
 def test_truncated_binary_files_give_one_clear_sentence(tmp_path, X):

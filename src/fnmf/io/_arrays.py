@@ -1,6 +1,6 @@
-"""NumPy and Matrix Market files: sizes are checked against the file before memory is taken."""
+"""NumPy files and Matrix Market: sizes are checked against the file before memory is taken."""
 
-import io
+import tokenize
 import zipfile
 from math import prod
 from pathlib import Path
@@ -9,16 +9,23 @@ from typing import Any, BinaryIO
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.io._open import UNPACK_ERRORS, open_bytes
+from fnmf.io._open import UNPACK_ERRORS
 from fnmf.io._table import Roles, Table, TableError, check_names, check_not_empty
 
 _FREE_SIZE = 1 << 30
 _MOST_RATIO = 400
 _DATA_NAMES = ("X", "data", "x", "features", "arr_0")
 _NAME_NAMES = ("feature_names", "names", "columns")
-_MOST_ROWS = 1 << 31
 # Parsing a file somebody made up can fail in any of these ways.
-_BAD_FILE = (ValueError, TypeError, KeyError, OverflowError, MemoryError, SyntaxError)
+_BAD_FILE = (
+    ValueError,
+    TypeError,
+    KeyError,
+    OverflowError,
+    MemoryError,
+    SyntaxError,
+    tokenize.TokenError,
+)
 
 
 def read_npy(path: Path, roles: Roles) -> Table:
@@ -61,49 +68,9 @@ def read_npz(path: Path, roles: Roles) -> Table:
 
 def read_matrix_market(path: Path, roles: Roles) -> Table:
     """A matrix in Matrix Market format, compressed or not; rows are samples."""
-    import scipy.io
+    from fnmf.io._matrix_market import read_matrix
 
-    with open_bytes(path) as file:
-        _check_matrix_market(path, file)
-    try:
-        with open_bytes(path) as file:
-            X: Any = scipy.io.mmread(io.BytesIO(file.read()), spmatrix=False)
-    except (*_BAD_FILE, *UNPACK_ERRORS) as error:
-        if isinstance(error, TableError):
-            raise
-        raise TableError(
-            f"{path} is not a usable Matrix Market file: {_one_line(error)}."
-        ) from error
-    if not isinstance(X, np.ndarray):
-        X = X.tocsr()
-    return _table(path, X, None, roles)
-
-
-def _check_matrix_market(path: Path, file: BinaryIO) -> None:
-    """The header must be possible for a file of this size, before anybody allocates for it."""
-    first = file.readline(1 << 16)
-    if not first.startswith(b"%%MatrixMarket matrix"):
-        raise TableError(f"{path} does not start with '%%MatrixMarket matrix'.")
-    if b"complex" in first.lower():
-        raise TableError(f"{path} holds complex numbers; real ones are needed.")
-    line = file.readline(1 << 16)
-    while line.startswith(b"%") or (line and not line.strip()):
-        line = file.readline(1 << 16)
-    try:
-        sizes = [int(word) for word in line.split()]
-    except ValueError:
-        sizes = []
-    if len(sizes) not in (2, 3) or any(not 0 <= size < _MOST_ROWS for size in sizes[:2]):
-        raise TableError(f"{path} has no valid line with its size.")
-    entries = sizes[2] if len(sizes) == 3 else sizes[0] * sizes[1]
-    n_bytes = 0
-    while chunk := file.read(1 << 20):
-        n_bytes += len(chunk)
-    # "1 1\n" and "0\n" are the shortest entries; symmetric arrays store half of theirs.
-    if entries > n_bytes + 1 or sizes[0] > max(10_000_000, n_bytes):
-        raise TableError(
-            f"{path} is truncated: {entries} entries are declared, and it is too short."
-        )
+    return _table(path, read_matrix(path), None, roles)
 
 
 def _members(path: Path) -> dict[str, np.ndarray]:
