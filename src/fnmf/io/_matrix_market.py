@@ -101,7 +101,7 @@ def _sparse(
         inside = (at >= 1) & (at <= [n_rows, n_columns]) & (at == np.floor(at))
         if not inside.all():
             raise TableError(
-                f"{path}, near line {number}: an entry is outside the {n_rows} x {n_columns} matrix."
+                f"{path}, near line {number}: an entry is outside {n_rows} x {n_columns}."
             )
         count += len(block)
         parts.append(block)
