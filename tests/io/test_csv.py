@@ -222,6 +222,14 @@ def test_decompression_bombs_are_stopped(write, monkeypatch):
         read_table(path)
 
 
+def test_a_header_longer_than_the_first_look_is_read_whole(write):
+    names = [f"a rather long name of gene {k}" for k in range(20_000)]
+    row = ",".join(["1.5"] * 20_000)
+    table = read_table(write(",".join(names) + "\n" + (row + "\n") * 20))
+    assert table.names == names
+    assert table.X.shape == (20, 20_000)
+
+
 def test_a_single_column_with_blank_lines(write):
     table = read_table(write("a\n1\n\n2\n" + "\n" * 10 + "3\n"))
     assert table.X.ravel().tolist() == [1, 2, 3]

@@ -10,7 +10,7 @@ import numpy as np
 
 from fnmf.io._buffer import RowBuffer
 from fnmf.io._dialect import Dialect, parse_number, sniff
-from fnmf.io._open import SAMPLE, guess_encoding, open_lines, read_sample
+from fnmf.io._open import guess_encoding, open_lines, read_sample
 from fnmf.io._rows import Block, blocks
 from fnmf.io._table import Roles, Table, TableError, check_names, check_not_empty
 
@@ -34,16 +34,18 @@ def read_csv(
         codecs.lookup(encoding or "utf-8")
     except LookupError as error:
         raise TableError(f"--encoding {encoding!r} is not a known encoding.") from error
-    sample = read_sample(path)
+    sample, complete = read_sample(path)
     guessed = encoding or guess_encoding(sample)
     try:
         try:
-            return _read(path, sample, guessed, roles, delimiter, header, dtype, progress)
+            return _read(path, sample, complete, guessed, roles, delimiter, header, dtype, progress)
         except UnicodeDecodeError:
             if encoding is not None:
                 raise
             # The beginning was plain ASCII and accents came later.
-            return _read(path, sample, "cp1252", roles, delimiter, header, dtype, progress)
+            return _read(
+                path, sample, complete, "cp1252", roles, delimiter, header, dtype, progress
+            )
     except UnicodeDecodeError as error:
         raise TableError(
             f"{path} is not {guessed} text ({error.reason}); name its encoding with --encoding."
@@ -53,6 +55,7 @@ def read_csv(
 def _read(
     path: Path,
     sample: bytes,
+    complete: bool,
     encoding: str,
     roles: Roles,
     delimiter: str | None,
@@ -62,7 +65,6 @@ def _read(
 ) -> Table:
     text = sample.decode(encoding, errors="replace").lstrip("\ufeff")
     prefer = "\t" if ".tsv" in path.name.lower() or ".tab" in path.name.lower() else None
-    complete = len(sample) < SAMPLE
     dialect = sniff(text, complete=complete, delimiter=delimiter, header=header, prefer=prefer)
     if not dialect.names:
         raise TableError(f"{path} holds nothing but blank lines.")

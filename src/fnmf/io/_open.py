@@ -15,7 +15,10 @@ from typing import Any, BinaryIO
 
 from fnmf.io._table import TableError
 
-SAMPLE = 1 << 18
+_SAMPLE = 1 << 18
+# A table with very long lines is judged by a few of them, however long.
+_SAMPLE_LINES = 12
+_LONGEST_SAMPLE = 1 << 26
 # Honest text shrinks 5 to 50 times; a bomb shrinks a thousand times.
 _MOST_RATIO = 400
 _FREE_SIZE = 1 << 30
@@ -118,10 +121,17 @@ def _only_member(path: Path) -> BinaryIO:
         raise TableError(f"{path} is a damaged or locked zip archive: {error}.") from error
 
 
-def read_sample(path: Path) -> bytes:
-    """The first bytes of the content, checked to be text."""
+def read_sample(path: Path) -> tuple[bytes, bool]:
+    """The first bytes of the content, checked to be text, and whether that is all of it."""
     with open_bytes(path) as file:
-        sample = file.read(SAMPLE)
+        sample = file.read(_SAMPLE)
+        while (
+            max(sample.count(b"\n"), sample.count(b"\r")) < _SAMPLE_LINES
+            and len(sample) < _LONGEST_SAMPLE
+            and (more := file.read(len(sample) or 1))
+        ):
+            sample += more
+        complete = not file.read(1)
     if not sample:
         raise TableError(f"{path} is empty.")
     for magic, what in _MAGIC.items():
@@ -133,7 +143,7 @@ def read_sample(path: Path) -> bytes:
         )
         if b"\0" in sample or strange > len(sample) // 20:
             raise TableError(f"{path} is not text: it holds binary data; export the table as CSV.")
-    return sample
+    return sample, complete
 
 
 def guess_encoding(sample: bytes) -> str:
