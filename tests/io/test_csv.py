@@ -111,6 +111,13 @@ def test_a_column_that_counts_rows_is_no_feature(write):
     assert table.X.tolist() == [[1, 2], [3, 4], [5, 7]]
 
 
+def test_identifiers_among_the_features_are_noted(write):
+    path = write("customer_id,grid,a\n901,5,1\n377,6,2\n512,7,3\n")
+    (note,) = read_table(path).notes
+    assert note.startswith("column 'customer_id' looks like an identifier")
+    assert read_table(path, exclude=["customer_id"]).notes == []
+
+
 def test_required_columns_are_numbers_whatever_they_look_like(write):
     path = write("id,a,b\n0,x,\n1,y,\n2,z,\n")
     assert read_table(path, required=["id", "b"]).names == ["id", "b"]

@@ -1,6 +1,7 @@
 """Delimited text, read in one pass: never more than the numbers and a few rows of text."""
 
 import codecs
+import re
 from array import array
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,6 +15,7 @@ from fnmf.io._open import guess_encoding, open_lines, read_sample
 from fnmf.io._rows import Block, blocks
 from fnmf.io._table import Roles, Table, TableError, check_names, check_not_empty
 
+_IDENTIFIER = re.compile(r"(^|[^a-z])(id|key|number|no|nr|code)$", re.IGNORECASE)
 _ROW_NAMES = ("", "id", "index", "row", "rowid", "row_id", "unnamed: 0", "column 1")
 
 Progress = Callable[[int], None]
@@ -159,6 +161,7 @@ class _Reader:
         _set_empty_apart(table, self.roles.required)
         _set_row_numbers_apart(table, self.roles.required)
         check_not_empty(len(table.X), len(table.names), self.path, notes)
+        _note_identifiers(table, self.roles.required)
         return table
 
 
@@ -188,6 +191,23 @@ def _set_row_numbers_apart(table: Table, required: frozenset[str]) -> None:
         if table.ids is None:
             table.ids = [str(int(value)) for value in first]
         _drop_columns(table, [0])
+
+
+def _note_identifiers(table: Table, required: frozenset[str]) -> None:
+    """Numbers that only name the rows would drown the features; the user must decide."""
+    for k, name in enumerate(table.names):
+        if name in required or not _IDENTIFIER.search(name):
+            continue
+        column = table.X[:, k]
+        if (
+            len(column) > 2
+            and (column == np.floor(column)).all()
+            and len(set(column)) == len(column)
+        ):
+            table.notes.append(
+                f"column {name!r} looks like an identifier and is used as a feature; "
+                f"leave it out with --exclude {name!r}, or name it with --id-column"
+            )
 
 
 def _drop_columns(table: Table, columns: list[int]) -> None:
