@@ -1,6 +1,7 @@
 """One run: fit, label, measure. Whatever goes wrong becomes a reason, never a crash."""
 
 import hashlib
+import re
 import time
 import warnings
 from functools import lru_cache
@@ -16,6 +17,8 @@ from fnmf.experiments._store import pack
 from fnmf.metrics import clustering_accuracy, normalized_mutual_information
 
 _REASON_LENGTH = 300
+# The folders of an absolute path, on any system; results are published, machines are not.
+_FOLDERS = re.compile(r"(?<![\w:/.])(?:[A-Za-z]:)?(?:[\\/][\w.+~-]+)+[\\/](?=[\w.+~-])")
 
 
 def versions() -> dict[str, str]:
@@ -38,7 +41,8 @@ def versions() -> dict[str, str]:
 
 
 def one_line(text: str) -> str:
-    """Text fit for a table cell: one line, bounded, printable."""
+    """Text fit for a table cell: one line, bounded, printable, files by their last name only."""
+    text = _FOLDERS.sub("", text)
     line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
     return line if len(line) <= _REASON_LENGTH else line[: _REASON_LENGTH - 1] + "…"
 

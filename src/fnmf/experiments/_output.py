@@ -37,12 +37,12 @@ _NOTE = (
     "ranks last."
 )
 _STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff;max-width:1180px;
+body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff;max-width:1240px;
 margin:2rem auto;padding:0 1rem}
 h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2.2rem}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:13px;
 font-variant-numeric:tabular-nums}
-th,td{padding:.35rem .6rem;border-bottom:1px solid #d8dde3;text-align:right;white-space:nowrap;
+th,td{padding:.3rem .35rem;border-bottom:1px solid #d8dde3;text-align:right;white-space:nowrap;
 vertical-align:top}
 th:first-child{text-align:left;position:sticky;left:0;background:#fff}
 thead th{border-bottom:2px solid #1b1f24}

@@ -139,12 +139,12 @@ def work_off(
 
 def digests_of(names: Iterable[str], data_home: Any) -> tuple[dict[str, str], dict[str, str]]:
     """Digest of each data set that can be loaded, and the reason for each that cannot."""
-    from fnmf.experiments._execute import data_digest, one_line, prepared
+    from fnmf.experiments._execute import data_digest, prepared
 
     digests, missing = {}, {}
     for name in names:
         try:
             digests[name] = data_digest(prepared(name, data_home))
         except (OSError, ValueError, ImportError) as error:
-            missing[name] = one_line(str(error))
+            missing[name] = " ".join(str(error).split())
     return digests, missing
