@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fnmf
-from fnmf.reporting._names import visible
-from fnmf.reporting._page import json_for_html, number
+from fnmf.reporting._names import number, visible
+from fnmf.reporting._page import json_for_html
 
 HOSTILE = [
     "<script>document.title='owned'</script>",

@@ -1,5 +1,6 @@
-"""Names from the data, made safe to show anywhere: in a page, on a terminal, in a spreadsheet."""
+"""Names and numbers for people; names from the data are made safe to show anywhere."""
 
+import math
 import unicodedata
 from collections.abc import Sequence
 from typing import Any
@@ -48,3 +49,19 @@ def sample_names(n_samples: int, names: Sequence[Any] | None) -> list[str]:
             "pass one name for each sample."
         )
     return [visible(name) for name in names]
+
+
+def number(value: float) -> str:
+    """A number for people: four digits, powers of ten only when they help."""
+    if not math.isfinite(value):
+        return str(value)
+    size = abs(value)
+    if size == 0:
+        return "0"
+    if size >= 1e6 or size < 1e-4:
+        return f"{value:.2e}".replace("-", "−")
+    if size >= 1000:
+        return f"{value:,.0f}".replace("-", "−")
+    text = f"{value:.{max(0, 3 - math.floor(math.log10(size)))}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text.replace("-", "−")

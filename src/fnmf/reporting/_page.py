@@ -3,13 +3,13 @@
 import base64
 import hashlib
 import json
-import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from fnmf._atomic import atomic_file
+from fnmf.reporting._names import number
 from fnmf.reporting._summary import summarise
 
 # Colours that most kinds of colour vision tell apart; more clusters get evenly spread hues.
@@ -147,22 +147,6 @@ def json_for_html(value: Any) -> str:
     for char in "<>&":
         text = text.replace(char, f"\\u{ord(char):04x}")
     return text
-
-
-def number(value: float) -> str:
-    """A number for people: four digits, powers of ten only when they help."""
-    if not math.isfinite(value):
-        return str(value)
-    size = abs(value)
-    if size == 0:
-        return "0"
-    if size >= 1e6 or size < 1e-4:
-        return f"{value:.2e}".replace("-", "−")
-    if size >= 1000:
-        return f"{value:,.0f}".replace("-", "−")
-    text = f"{value:.{max(0, 3 - math.floor(math.log10(size)))}f}"
-    text = text.rstrip("0").rstrip(".") if "." in text else text
-    return text.replace("-", "−")
 
 
 def _count(value: float) -> str:

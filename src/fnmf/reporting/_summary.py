@@ -11,7 +11,7 @@ from fnmf.metrics import clustering_accuracy, normalized_mutual_information
 from fnmf.reporting._curves import convergence
 from fnmf.reporting._images import heat_image
 from fnmf.reporting._map import chosen_samples, representation, sample_map
-from fnmf.reporting._names import feature_names, sample_names, visible
+from fnmf.reporting._names import feature_names, number, sample_names, visible
 from fnmf.reporting._statistics import Statistics, cluster_statistics
 from fnmf.reporting._weights import diagnosis, restarts, searchable, top_indices, weightings
 
@@ -103,7 +103,7 @@ def _facts(model: Any, X: Any, stats: Statistics) -> list[dict[str, str]]:
     if (n_iter := getattr(model, "n_iter_", None)) is not None:
         facts.append(("iterations", f"{int(n_iter):,}"))
     if isinstance(objective := getattr(model, "objective_", None), float | np.floating):
-        facts.append(("objective", f"{float(objective):.4g}"))
+        facts.append(("objective", number(float(objective))))
     return [{"name": name, "value": value} for name, value in facts]
 
 
