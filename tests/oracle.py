@@ -22,12 +22,20 @@ class State:
 
 @dataclass
 class Problem:
-    """Data and the weights of the penalties; S is symmetric with an empty diagonal."""
+    """Data and the weights of the penalties; S is symmetric with an empty diagonal.
+
+    With ``scale_free`` the graph term is β Σ_a ‖u_a‖² v_aᵀ L v_a instead of β Σ_a v_aᵀ L v_a.
+    """
 
     X: np.ndarray
     S: np.ndarray
     diversity: float = 1.0
     smoothness: float = 1.0
+    scale_free: bool = False
+
+    def lengths(self, U):
+        """‖u_a‖² of each component, or 1 where they do not count."""
+        return (U**2).sum(axis=0) if self.scale_free else np.ones(U.shape[1])
 
     @property
     def live(self):
@@ -40,13 +48,18 @@ def residuals(problem, state):
     return np.stack([((problem.X * t - fit) ** 2).sum(axis=1) for t in state.theta], axis=1)
 
 
+def roughness_of(problem, V):
+    """v_aᵀ L v_a, as half the sum over all pairs of S_ij (v_ia − v_ja)²."""
+    return 0.5 * np.einsum("ij,ijc->c", problem.S, (V[:, None, :] - V[None, :, :]) ** 2)
+
+
 def terms(problem, state):
     """Total, reconstruction, diversity and smoothness, each from its definition."""
     reconstruction = float((state.P**2 * residuals(problem, state)).sum())
     overlap = state.theta @ state.theta.T
     diversity = problem.diversity * float(overlap.sum() - np.trace(overlap))
-    gaps = ((state.V[:, None, :] - state.V[None, :, :]) ** 2).sum(axis=2)
-    smoothness = problem.smoothness * 0.5 * float((problem.S * gaps).sum())
+    roughness = roughness_of(problem, state.V)
+    smoothness = problem.smoothness * float(problem.lengths(state.U) @ roughness)
     return {
         "total": reconstruction + diversity + smoothness,
         "reconstruction": reconstruction,
@@ -65,7 +78,7 @@ def magnitude(problem, state):
     energy = (squares * np.stack([((problem.X * t) ** 2).sum(1) for t in state.theta], 1)).sum()
     fitted = (squares.sum(axis=1) * ((state.V @ state.U.T) ** 2).sum(axis=1)).sum()
     degree = problem.S.sum(axis=1)
-    graph = problem.smoothness * (degree * (state.V**2).sum(axis=1)).sum()
+    graph = problem.smoothness * (degree @ state.V**2) @ problem.lengths(state.U)
     return float(energy + fitted + 2 * graph + terms(problem, state)["diversity"])
 
 
@@ -73,16 +86,25 @@ def parts_of_v(problem, state):
     """Positive and negative half of the gradient over two: ∇_V F = 2 (below − above)."""
     squares = state.P**2
     Y = problem.X * (squares @ state.theta)
-    above = Y @ state.U + problem.smoothness * problem.S @ state.V
+    strength = problem.smoothness * problem.lengths(state.U)
+    above = Y @ state.U + strength * (problem.S @ state.V)
     degree = problem.S.sum(axis=1)[:, None]
     below = squares.sum(axis=1)[:, None] * (state.V @ (state.U.T @ state.U))
-    return above, below + problem.smoothness * degree * state.V
+    return above, below + strength * degree * state.V
 
 
 def parts_of_u(problem, state):
     squares = state.P**2
     Y = problem.X * (squares @ state.theta)
-    return Y.T @ state.V, state.U @ (state.V.T @ (squares.sum(axis=1)[:, None] * state.V))
+    return Y.T @ state.V, state.U @ _gram(problem, state)
+
+
+def _gram(problem, state):
+    """Half the Hessian of the objective in a row of U."""
+    gram = state.V.T @ ((state.P**2).sum(axis=1)[:, None] * state.V)
+    if problem.scale_free:
+        gram += problem.smoothness * np.diag(roughness_of(problem, state.V))
+    return gram
 
 
 def _multiply(values, above, below, solver):
@@ -97,11 +119,12 @@ def step_v(problem, state, solver):
     squares = state.P**2
     cross = (problem.X * (squares @ state.theta)) @ state.U
     gram = state.U.T @ state.U
+    strength = problem.smoothness * problem.lengths(state.U)
     for _ in range(ROUNDS):
         for i in range(len(V)):
-            drag = problem.smoothness * problem.S[i].sum()
             for a in range(V.shape[1]):
-                pull = problem.smoothness * problem.S[i] @ V[:, a]
+                drag = strength[a] * problem.S[i].sum()
+                pull = strength[a] * problem.S[i] @ V[:, a]
                 slope = squares[i].sum() * gram[a] @ V[i] + drag * V[i, a] - cross[i, a] - pull
                 curvature = squares[i].sum() * gram[a, a] + drag
                 if curvature > 0:
@@ -150,7 +173,7 @@ def step_u(problem, state, solver):
     U = state.U.copy()
     squares = state.P**2
     cross = (problem.X * (squares @ state.theta)).T @ state.V
-    gram = state.V.T @ (squares.sum(axis=1)[:, None] * state.V)
+    gram = _gram(problem, state)
     for _ in range(ROUNDS):
         for a in range(U.shape[1]):
             if gram[a, a] > 0:
@@ -158,8 +181,11 @@ def step_u(problem, state, solver):
     return replace(state, U=U)
 
 
-def iterate(problem, state, solver, shared, learn=True, normalize=False):
-    """One iteration. The shared assignment is updated after the weights, the other before."""
+def iterate(problem, state, solver, shared, learn=True):
+    """One iteration. The shared assignment is updated after the weights, the other before.
+
+    With a scale-free graph term the components end with unit length.
+    """
     state = step_v(problem, state, solver)
     if not shared:
         state = step_p(problem, state, shared=False)
@@ -168,7 +194,7 @@ def iterate(problem, state, solver, shared, learn=True, normalize=False):
     if shared and state.P.shape[1] > 1:
         state = step_p(problem, state, shared=True)
     state = step_u(problem, state, solver)
-    if normalize:
+    if problem.scale_free:
         norms = np.linalg.norm(state.U, axis=0)
         norms[norms == 0] = 1
         state = replace(state, U=state.U / norms, V=state.V * norms)

@@ -14,7 +14,7 @@ from oracle import Problem, State
 VIEWS = ("c", "f", "read-only", "memmap", "csr", "csc", "mapped-csr")
 
 
-def make_problem(seed, n=37, d=13, density=0.6, diversity=1.0, smoothness=1.0, dtype=np.float64):
+def make_problem(seed, n=37, d=13, density=0.6, diversity=1.0, smoothness=1.0, scale_free=False):
     """Data with a dead feature, an empty sample and values that float32 holds exactly."""
     rng = np.random.default_rng(seed)
     X = rng.uniform(0.1, 1, (n, 4)) @ rng.uniform(0, 1, (4, d)) + 0.3 * rng.uniform(size=(n, d))
@@ -25,11 +25,14 @@ def make_problem(seed, n=37, d=13, density=0.6, diversity=1.0, smoothness=1.0, d
     S = (A + A.T) / 2
     np.fill_diagonal(S, 0)
     X, S = (array.astype(np.float32).astype(np.float64) for array in (X, S))
-    return Problem(X.astype(dtype), S.astype(dtype), diversity, smoothness)
+    return Problem(X, S, diversity, smoothness, scale_free)
 
 
 def make_state(problem, seed, n_components=4, n_weightings=3, shared=False):
-    """Positive factors, weights and assignments inside the simplex, all exact in float32."""
+    """Positive factors, weights and assignments inside the simplex, exact in float32.
+
+    With a scale-free graph term the components have unit length, as after an iteration.
+    """
     rng = np.random.default_rng(seed + 1000)
     n, d = problem.X.shape
     U = rng.uniform(0.05, 0.4, (d, n_components))
@@ -38,6 +41,8 @@ def make_state(problem, seed, n_components=4, n_weightings=3, shared=False):
     theta /= theta.sum(axis=1, keepdims=True)
     P = rng.dirichlet(np.ones(n_weightings), 1 if shared else n)
     U, V, P = (a.astype(np.float32).astype(np.float64) for a in (U, V, P))
+    if problem.scale_free:
+        U /= np.linalg.norm(U, axis=0)
     return State(U, V, np.broadcast_to(P, (n, n_weightings)).copy(), theta)
 
 
@@ -64,7 +69,7 @@ def as_view(X, kind, folder, dtype=np.float64):
 
 def options_of(problem, shared, solver, learn=True, **others):
     weighting = PaperWeighting(problem.diversity, problem.live) if learn else FixedWeighting()
-    settings = {"tol": 0.0, "max_iter": 1, **others}
+    settings = {"tol": 0.0, "max_iter": 1, "normalize": problem.scale_free, **others}
     return Options(weighting, shared, float(problem.smoothness), solver=solver, **settings)
 
 
