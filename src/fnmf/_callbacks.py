@@ -50,7 +50,7 @@ class IterationHooks:
                 estimator=self.estimator,
                 X=self.X,
                 metadata={"iteration": progress.iteration, **progress.terms},
-                reconstruction_attributes=attributes,
+                reconstruction_attributes=lambda: _snapshot(attributes()),
             )
         )
 
@@ -61,3 +61,11 @@ class IterationHooks:
     def end(self) -> None:
         if self.wanted:
             self._root.call_on_fit_task_end(estimator=self.estimator, X=self.X)
+
+
+def _snapshot(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Attributes that a callback may keep: the solver updates these two in place."""
+    return {
+        name: value.copy() if name in ("embedding_", "assignments_") else value
+        for name, value in attributes.items()
+    }

@@ -55,13 +55,14 @@ def fitted_attributes(factors: Factors, data: Data, graph: sp.csr_array | None) 
     weights = factors.weights
     share = P.mean(axis=0, dtype=np.float64)
     spread = np.sum(weights**2, axis=1)
+    effective = np.divide(1, spread, out=np.zeros_like(spread), where=spread > 0)
     return {
         "components_": np.ascontiguousarray(factors.U.T),
         "embedding_": factors.V,
         "feature_weights_": weights.astype(dtype),
         "assignments_": P,
-        "feature_importances_": (share / share.sum()) @ weights,
-        "effective_features_": np.divide(1, spread, out=np.zeros_like(spread), where=spread > 0),
+        "feature_importances_": ((share / share.sum()) @ weights).astype(dtype),
+        "effective_features_": effective.astype(dtype),
         "graph_": graph,
         # Neighbours of new samples are looked up among these; a reference, not a copy.
         "_fit_X": data,

@@ -26,6 +26,7 @@ from fnmf._validation import (
     check_data,
     check_graph,
     check_integer,
+    check_jobs,
     check_real,
 )
 
@@ -343,6 +344,9 @@ class FNMF(
         check_integer("max_iter", self.max_iter, low=1)
         check_real("tol", self.tol)
         check_integer("n_init", self.n_init, low=1)
+        check_jobs(self.n_jobs)
+        if not isinstance(self.verbose, (bool, np.bool_)):
+            check_integer("verbose", self.verbose, low=0)
         if not isinstance(self.normalize_components, (bool, np.bool_)):
             raise TypeError(
                 f"normalize_components must be True or False, got {self.normalize_components!r}."

@@ -30,14 +30,14 @@ def initial_factors(
 
     ``init`` is ``"random"``, ``"nndsvda"``, ``"kmeans"``, or the pair (V, Uᵀ) of the user's.
     """
-    if init == "random":
+    if not isinstance(init, str):
+        U, V = _given(X, n_components, init)
+    elif init == "random":
         U, V = _random(X, n_components, scale, rng)
     elif init == "nndsvda":
         U, V = _nndsvda(X, n_components, scale, rng)
-    elif init == "kmeans":
-        U, V = _kmeans(X, n_components, scale, rng)
     else:
-        U, V = _given(X, n_components, init)
+        U, V = _kmeans(X, n_components, scale, rng)
     dtype = working_dtype(X.dtype)
     return np.ascontiguousarray(U, dtype), np.array(V, dtype, order="C")
 

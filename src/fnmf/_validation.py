@@ -37,6 +37,20 @@ def check_integer(name: str, value: Any, *, low: int) -> int:
     return int(value)
 
 
+def check_jobs(n_jobs: Any) -> None:
+    """A number of threads as joblib counts them: positive, negative from the end, or ``None``."""
+    if n_jobs is None:
+        return
+    if isinstance(n_jobs, (bool, np.bool_)) or not isinstance(n_jobs, Integral):
+        raise TypeError(
+            f"n_jobs must be an integer or None, got {n_jobs!r} of type {type(n_jobs).__name__}."
+        )
+    if n_jobs == 0:
+        raise ValueError(
+            "n_jobs=0 has no meaning; use a positive number, -1 for all cores, or None."
+        )
+
+
 def check_real(name: str, value: Any, *, low: float = 0.0, strict: bool = False) -> float:
     """A finite number of at least ``low`` (or above it, if ``strict``)."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):

@@ -60,8 +60,10 @@ class PaperWeighting:
     on_residual: bool = False
 
     def update(self, weights: np.ndarray, energy: np.ndarray, cross: np.ndarray) -> np.ndarray:
-        weights = weights.copy()
         live = self.live
+        if not live.any():
+            return weights
+        weights = weights.copy()
         for j in range(len(weights)):
             others = weights.sum(axis=0) - weights[j]
             # Σ_{j≠l} counts each pair twice, hence 2λ (the article prints λ).
