@@ -143,6 +143,7 @@ def test_force_never_wipes_a_folder_of_something_else(run, tmp_path):
         (["c.csv", "-k", 3, "--id-column", "no"], "no column 'no'; its columns are 'name'"),
         (["c.csv", "-k", 3, "--shift", "--abs"], "exclude each other"),
         (["c.csv", "-k", 3, "--image-shape", "5"], "not of the form HEIGHTxWIDTH"),
+        (["c.csv", "-k", 3, "--image-shape", "2x2"], "has 4 pixels, and there are 5 columns"),
         (["c.csv", "-k", 3, "--delimiter", "ab"], "must be a single character"),
         (["c.csv", "-k", 3, "--neighbors", "0"], "n_neighbors=0 is too small"),
     ],

@@ -29,14 +29,19 @@ from fnmf.reporting._statistics import cluster_statistics
 from fnmf.reporting._summary import summarise
 
 
-def parse_shape(text: str | None) -> tuple[int, int] | None:
-    """``HEIGHTxWIDTH`` as two numbers."""
+def parse_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
+    """``HEIGHTxWIDTH`` as two numbers, whose product must be the number of features."""
     if text is None:
         return None
     parts = text.lower().split("x")
     if len(parts) != 2 or not all(part.isdigit() and int(part) > 0 for part in parts):
         raise UsageError(f"--image-shape {text!r} is not of the form HEIGHTxWIDTH, like 32x32.")
-    return int(parts[0]), int(parts[1])
+    height, width = int(parts[0]), int(parts[1])
+    if height * width != n_features:
+        raise UsageError(
+            f"--image-shape {text} has {height * width} pixels, and there are {n_features} columns."
+        )
+    return height, width
 
 
 @dataclass

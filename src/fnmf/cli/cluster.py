@@ -148,7 +148,7 @@ def cluster(
         )
         from fnmf.cli._run import Run, parse_shape
 
-        shape = parse_shape(image_shape)
+        shape = parse_shape(image_shape, table.X.shape[1])
         if restarts is None:
             restarts = 3 if table.X.shape[0] * table.X.shape[1] <= _SMALL else 0
         run = Run(file, table, recipe, model, reading, seed, title, shape, restarts)

@@ -80,7 +80,7 @@ def _draw(
         **{key: value for key, value in reading.items() if key in allowed},
     )
     X = follow_recipe(table, recipe)
-    chosen = parse_shape(image_shape) or (tuple(shape) if shape else None)
+    chosen = parse_shape(image_shape, X.shape[1]) or (tuple(shape) if shape else None)
     summary = summarise(
         info.model,
         table.X,
