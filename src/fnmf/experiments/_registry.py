@@ -80,8 +80,8 @@ def register_dataset(problem: Problem) -> Problem:
     Parameters
     ----------
     problem : Problem
-        With ``table="clean"`` or ``"noised"`` it becomes a column of that table; otherwise
-        it runs only when named.
+        With ``table="clean"`` or ``"noised"`` it becomes a column of those tables; otherwise
+        it is one only when it was run by name.
 
     Returns
     -------
