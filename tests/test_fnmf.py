@@ -399,6 +399,7 @@ def test_data_of_low_rank_are_recovered():
     assert np.linalg.norm(back - X) < 1e-3 * np.linalg.norm(X)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_toy_is_solved_where_nmf_fails():
     ours, theirs = [], []
     for seed in range(20):
