@@ -36,6 +36,40 @@ def best_time(run: Callable[[], Any], repeat: int) -> tuple[float, float, Any]:
     return min(walls), min(works), result
 
 
+def compare(
+    samples: int = 70_000,
+    features: int = 64,
+    neighbors: int = 5,
+    jobs: int = 2,
+    repeat: int = 1,
+    dtype: str = "float32",
+) -> tuple[float, float]:
+    """Print both searches beside brute force; return time ratio and recall of the approximate."""
+    X = clustered(samples, features, dtype)
+    for algorithm in ("exact", "faiss"):  # compile and load outside the clock
+        nearest_neighbors(X[:2000], neighbors, algorithm=algorithm, n_jobs=jobs)
+
+    def brute() -> np.ndarray:
+        search = NearestNeighbors(n_neighbors=neighbors, algorithm="brute", n_jobs=jobs).fit(X)
+        return search.kneighbors(return_distance=False)
+
+    with threadpool_limits(limits=jobs):
+        base, base_work, _ = best_time(brute, repeat)
+    print(f"{samples} x {features} {dtype}, K = {neighbors}, {jobs} threads")
+    print(f"scikit-learn brute force    {base:8.2f} s   processor {base_work:8.2f} s")
+    for algorithm in ("exact", "faiss"):
+        seconds, work, (indices, _) = best_time(
+            lambda name=algorithm: nearest_neighbors(X, neighbors, algorithm=name, n_jobs=jobs),
+            repeat,
+        )
+        recall = estimate_recall(X, indices, n_probes=1000, n_jobs=jobs)
+        print(
+            f"fnmf {algorithm:6}                 {seconds:8.2f} s   processor {work:8.2f} s   "
+            f"ratio {seconds / base:.3f} (processor {work / base_work:.3f})   recall {recall:.4f}"
+        )
+    return seconds / base, recall
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--samples", type=int, default=70_000)
@@ -44,30 +78,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--dtype", choices=("float32", "float64"), default="float32")
-    options = parser.parse_args()
-    X = clustered(options.samples, options.features, options.dtype)
-    k, jobs = options.neighbors, options.jobs
-    for algorithm in ("exact", "faiss"):  # compile and load outside the clock
-        nearest_neighbors(X[:2000], k, algorithm=algorithm, n_jobs=jobs)
-
-    def brute() -> np.ndarray:
-        search = NearestNeighbors(n_neighbors=k, algorithm="brute", n_jobs=jobs).fit(X)
-        return search.kneighbors(return_distance=False)
-
-    with threadpool_limits(limits=jobs):
-        base, base_work, _ = best_time(brute, options.repeat)
-    print(f"{options.samples} x {options.features} {options.dtype}, K = {k}, {jobs} threads")
-    print(f"scikit-learn brute force    {base:8.2f} s   processor {base_work:8.2f} s")
-    for algorithm in ("exact", "faiss"):
-        seconds, work, (indices, _) = best_time(
-            lambda name=algorithm: nearest_neighbors(X, k, algorithm=name, n_jobs=jobs),
-            options.repeat,
-        )
-        recall = estimate_recall(X, indices, n_probes=1000, n_jobs=jobs)
-        print(
-            f"fnmf {algorithm:6}                 {seconds:8.2f} s   processor {work:8.2f} s   "
-            f"ratio {seconds / base:.3f} (processor {work / base_work:.3f})   recall {recall:.4f}"
-        )
+    compare(**vars(parser.parse_args()))
 
 
 if __name__ == "__main__":

@@ -171,9 +171,9 @@ PARTS = {part.__name__: part for part in (dense, sparse, growth, hals, start, gr
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=list(PARTS))
+    parser.add_argument("parts", nargs="*", metavar="part", help=f"any of {', '.join(PARTS)}")
     warnings.simplefilter("ignore")
-    for name in parser.parse_args().parts:
+    for name in parser.parse_args().parts or PARTS:
         print(f"== {name}: {PARTS[name].__doc__}", flush=True)
         with threadpool_limits(THREADS):
             PARTS[name]()

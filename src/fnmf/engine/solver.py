@@ -1,7 +1,8 @@
 """The loop: sweeps over the data, small updates between them, and when to stop.
 
-The four blocks are visited in the order V, P, Θ, U. V and P belong to the samples and are updated
-while their rows are at hand; Θ and U belong to the features and follow from the sums.
+V and P belong to the samples and are updated while their rows are at hand; Θ and U belong to the
+features and follow from the sums. The order of the blocks depends on the solver and is the one
+that needs the fewest sweeps; the objective falls in any order.
 """
 
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fnmf.engine.sweeps import SharedSums, Sums, Sweeps
+from fnmf.engine.sweeps import SharedSums, Sweeps
 from fnmf.model.basis import hessian_times, update_basis
 from fnmf.model.weighting import Weighting
 
@@ -111,29 +112,86 @@ _CODES_SLACK = 10.0
 def _iterate(
     sweeps: Sweeps, factors: Factors, options: Options
 ) -> tuple[float, float, float, float]:
-    """V, P, Θ, U once; returns the terms of the objective afterwards."""
-    weighting = options.weighting
-    sums = sweeps.samples(factors, options)
-    energy = sums.weighted_energy(factors.P)
-    factors.weights = weighting.update(factors.weights, energy, sums.cross)
-    if isinstance(sums, SharedSums) and factors.P.shape[1] > 1:
+    """Every block once; returns the terms of the objective afterwards."""
+    if options.shared:
+        reconstruction, smoothness = _shared_iteration(sweeps, factors, options)
+    elif options.solver == "hals":
+        reconstruction, smoothness = _descent_iteration(sweeps, factors, options)
+    else:
+        reconstruction, smoothness = _multiplicative_iteration(sweeps, factors, options)
+    diversity = options.weighting.penalty(factors.weights)
+    return reconstruction + diversity + smoothness, reconstruction, diversity, smoothness
+
+
+def _multiplicative_iteration(
+    sweeps: Sweeps, factors: Factors, options: Options
+) -> tuple[float, float]:
+    """V, U, P, Θ: one sweep for the codes and the basis, one for assignment and weights."""
+    targets, grams = sweeps.codes(factors, options)
+    _, smoothness = _step_basis(sweeps, factors, targets, grams, options)
+    sums = sweeps.assign(factors, options)
+    factors.weights = options.weighting.update(factors.weights, sums.energy, sums.cross)
+    along = float(np.sum(factors.weights * sums.cross))
+    U = factors.U.astype(np.float64)
+    return _reconstruction(U, factors, sums.energy, along, sums.grams, options), smoothness
+
+
+def _descent_iteration(sweeps: Sweeps, factors: Factors, options: Options) -> tuple[float, float]:
+    """V, P, Θ, U: all codes first, then everything from the sums of one sweep."""
+    sweeps.solve_codes(factors, options)
+    sums = sweeps.assign(factors, options, crosses=True)
+    factors.weights = options.weighting.update(factors.weights, sums.energy, sums.cross)
+    targets = np.einsum("jk,jkc->kc", factors.weights, sums.crosses)
+    U, smoothness = _step_basis(sweeps, factors, targets, sums.grams, options)
+    along = float(np.sum(U * targets))
+    return _reconstruction(U, factors, sums.energy, along, sums.grams, options), smoothness
+
+
+def _shared_iteration(sweeps: Sweeps, factors: Factors, options: Options) -> tuple[float, float]:
+    """V, Θ, P, U: with one assignment for all samples a single sweep gives all sums."""
+    if options.solver == "hals":
+        sweeps.solve_codes(factors, options)
+    sums = sweeps.shared(factors, options)
+    energy = _squares(factors)[:, None] * sums.column_energy
+    factors.weights = options.weighting.update(factors.weights, energy, sums.cross)
+    if factors.P.shape[1] > 1:
         _assign_shared(factors, sums, options)
-    targets = sweeps.targets(factors, sums, options)
-    gains = factors.weights if weighting.on_residual else None
-    grams = sums.weighted_grams(factors.P)
+    squares = _squares(factors)
+    grams = squares[:, None, None] * sums.codes_gram
+    targets = sweeps.effective_weights(factors)[:, None] * sums.codes_cross
+    U, smoothness = _step_basis(sweeps, factors, targets, grams, options)
+    if options.robust:
+        return sums.loss, smoothness
+    energy = squares[:, None] * sums.column_energy
+    along = float(np.sum(U * targets))
+    return _reconstruction(U, factors, energy, along, grams, options), smoothness
+
+
+def _squares(factors: Factors) -> np.ndarray:
+    """p_j² of the assignment that all samples share."""
+    return factors.P[0].astype(np.float64) ** 2
+
+
+def _step_basis(
+    sweeps: Sweeps, factors: Factors, targets: np.ndarray, grams: np.ndarray, options: Options
+) -> tuple[np.ndarray, float]:
+    """Update U and rescale; returns U before the rescaling, and the graph term after it."""
+    gains = _gains(factors, options)
     roughness = options.smoothness * sweeps.refresh_graph(factors.V)
     step = _with_graph(grams, gains, roughness) if options.normalize else (grams, gains)
     U = update_basis(factors.U, targets, *step, options.solver)
-    reconstruction = _reconstruction(U, factors, sums, targets, grams, gains, options)
+    factors.U = U.astype(factors.V.dtype)
     if options.normalize:
         norms = _norms(U, gains)
-        U /= norms
-        roughness *= norms**2
+        factors.U = (U / norms).astype(factors.V.dtype)
+        roughness = roughness * norms**2
         sweeps.rescale(factors.V, norms)
-    factors.U = U.astype(factors.V.dtype)
-    smoothness = float(roughness.sum())
-    diversity = weighting.penalty(factors.weights)
-    return reconstruction + diversity + smoothness, reconstruction, diversity, smoothness
+    return U, float(roughness.sum())
+
+
+def _gains(factors: Factors, options: Options) -> np.ndarray | None:
+    """How much the Gram matrix of each weighting counts for each feature; ``None``: fully."""
+    return factors.weights if options.weighting.on_residual else None
 
 
 def _with_graph(
@@ -176,20 +234,19 @@ def _assign_shared(factors: Factors, sums: SharedSums, options: Options) -> None
 def _reconstruction(
     U: np.ndarray,
     factors: Factors,
-    sums: Sums,
-    targets: np.ndarray,
+    energy: np.ndarray,
+    along: float,
     grams: np.ndarray,
-    gains: np.ndarray | None,
     options: Options,
 ) -> float:
-    """Σ_ij p_ij² ‖…‖² from the sums alone: no pass over the data."""
-    if options.robust and isinstance(sums, SharedSums):
-        return sums.loss
+    """Σ_ij p_ij² ‖…‖² from the sums alone: no pass over the data.
+
+    ``along`` is Σ_i ⟨y_i, U v_i⟩ with y_i the weighted sample.
+    """
     weights = factors.weights
     target_weights = weights if options.weighting.on_residual else weights**2
-    energy = float(np.sum(target_weights * sums.weighted_energy(factors.P)))
-    fitted = float(np.sum(U * hessian_times(U, grams, gains)))
-    residual = max(energy - 2 * float(np.sum(U * targets)) + fitted, 0.0)
+    fitted = float(np.sum(U * hessian_times(U, grams, _gains(factors, options))))
+    residual = max(float(np.sum(target_weights * energy)) - 2 * along + fitted, 0.0)
     if options.prices is None:
         return residual
     return residual + float(np.sum(factors.P.astype(np.float64) ** 2 * options.prices))

@@ -46,6 +46,15 @@ def _add_gram(v, weight, gram):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
+def _gram_scales(squares, out):  # type: ignore[no-untyped-def]
+    """The weights p_j² of each Gram matrix, or their sum where one matrix serves all."""
+    if out.shape[0] == 1:
+        out[0] = squares.sum()
+    else:
+        out[:] = squares
+
+
+@njit(nogil=True, cache=True)
 def shared_block(  # type: ignore[no-untyped-def]
     data,
     indices,
@@ -66,7 +75,7 @@ def shared_block(  # type: ignore[no-untyped-def]
     width = basis.shape[1]
     products, code = np.zeros(width, data.dtype), np.zeros(width, data.dtype)
     cross = np.zeros(basis.shape, data.dtype)
-    codes_gram = np.zeros((n_components, n_components), data.dtype)
+    codes_gram = np.zeros((1, n_components, n_components), data.dtype)
     loss = 0.0
     for i in range(n_rows):
         first, last = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
@@ -75,10 +84,10 @@ def shared_block(  # type: ignore[no-untyped-def]
             for entry in range(first, last):
                 _add(data[entry], basis[indices[entry]], products)
         if rule != KEEP:
-            update_row(i, V, products, gram, graph_mean, degree, smoothness, rule, tiny)
+            update_row(i, V, products, gram[0], graph_mean, degree, smoothness, rule, tiny)
         weight = data.dtype.type(1)
         if robust:
-            square = norms[i] + _quadratic(V[i], gram)
+            square = norms[i] + _quadratic(V[i], gram[0])
             for a in range(n_components):
                 square -= 2 * np.float64(V[i, a]) * products[a]
             residual = np.sqrt(max(square, 0.0))
@@ -86,7 +95,7 @@ def shared_block(  # type: ignore[no-untyped-def]
             weight = data.dtype.type(1 / max(residual, 1e-10))
         for a in range(n_components):
             code[a] = weight * V[i, a]
-        _add_gram(V[i], weight, codes_gram)
+        _add_gram(V[i], weight, codes_gram[0])
         for entry in range(first, last):
             _add(data[entry], code, cross[indices[entry]])
     return cross, codes_gram, loss
@@ -113,7 +122,7 @@ def project_block(data, indices, pointers, basis, weights, P, shared, out):  # t
 
 
 @njit(nogil=True, cache=True)
-def samples_block(  # type: ignore[no-untyped-def]
+def codes_block(  # type: ignore[no-untyped-def]
     data,
     indices,
     pointers,
@@ -124,47 +133,66 @@ def samples_block(  # type: ignore[no-untyped-def]
     graph_mean,
     degree,
     smoothness,
-    grams,
-    prices,
-    on_residual,
+    hessians,
     rule,
-    crosses,
     tiny,
 ):
-    """See ``dense.samples_block``."""
+    """See ``dense.codes_block``."""
+    n_rows, n_components = V.shape
+    width = basis.shape[1]
+    products, code = np.zeros(width, data.dtype), np.zeros(width, data.dtype)
+    squares = np.zeros(P.shape[1], data.dtype)
+    scales = np.zeros(hessians.shape[0], data.dtype)
+    hessian = np.empty((n_components, n_components), data.dtype)
+    weighed = np.empty(_longest(pointers), data.dtype)
+    targets = np.zeros(basis.shape, data.dtype)
+    codes_grams = np.zeros(hessians.shape, data.dtype)
+    for i in range(n_rows):
+        first, last = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
+        for j in range(P.shape[1]):
+            squares[j] = P[i, j] * P[i, j]
+        _gram_scales(squares, scales)
+        products[:] = 0
+        for entry in range(first, last):
+            k = indices[entry]
+            weighed[entry - first] = data[entry] * _dot(squares, weights[k])
+            _add(weighed[entry - first], basis[k], products)
+        mix_grams(scales, hessians, hessian)
+        update_row(i, V, products, hessian, graph_mean, degree, smoothness, rule, tiny)
+        for a in range(n_components):
+            code[a] = V[i, a]
+        for j in range(scales.shape[0]):
+            _add_gram(V[i], scales[j], codes_grams[j])
+        for entry in range(first, last):
+            _add(weighed[entry - first], code, targets[indices[entry]])
+    return targets, codes_grams
+
+
+@njit(nogil=True, cache=True)
+def assign_block(  # type: ignore[no-untyped-def]
+    data, indices, pointers, basis, weights, V, P, hessians, prices, on_residual, crosses, tiny
+):
+    """See ``dense.assign_block``; here the Hessians also give ‖U v‖²."""
     n_rows, n_components = V.shape
     n_weightings = P.shape[1]
     n_features, width = basis.shape
+    n_grams = hessians.shape[0]
     resolution = 4 * np.finfo(data.dtype).eps
-    products, code = np.zeros(width, data.dtype), np.zeros(width, data.dtype)
-    scaled = np.zeros(width, data.dtype)
+    code, scaled = np.zeros(width, data.dtype), np.zeros(width, data.dtype)
     squares = np.zeros(n_weightings, data.dtype)
-    residuals = np.zeros(n_weightings)
+    scales = np.zeros(n_grams, data.dtype)
+    residuals, sizes = np.zeros(n_weightings), np.zeros(n_weightings)
     energy = np.zeros((n_features, n_weightings), data.dtype)
     cross = np.zeros((n_features, n_weightings), data.dtype)
     totals = np.zeros((n_weightings if crosses else 0, n_features, width), data.dtype)
-    codes_grams = np.zeros((n_weightings, n_components, n_components), data.dtype)
-    hessian = np.empty((n_components, n_components), data.dtype)
-    longest = 0
-    for i in range(n_rows):
-        longest = max(longest, pointers[i + 1] - pointers[i])
-    fits = np.empty(longest, data.dtype)
+    codes_grams = np.zeros((n_grams, n_components, n_components), data.dtype)
+    fits = np.empty(_longest(pointers), data.dtype)
     for i in range(n_rows):
         first, last = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
-        if rule != KEEP:
-            for j in range(n_weightings):
-                squares[j] = P[i, j] * P[i, j]
-            products[:] = 0
-            for entry in range(first, last):
-                k = indices[entry]
-                _add(data[entry] * _dot(squares, weights[k]), basis[k], products)
-            mix_grams(squares, grams, hessian)
-            update_row(i, V, products, hessian, graph_mean, degree, smoothness, rule, tiny)
         for a in range(n_components):
             code[a] = V[i, a]
-        for j in range(n_weightings):
-            residuals[j] = 0
-        scale = np.zeros(n_weightings)
+        residuals[:] = 0
+        sizes[:] = 0
         for entry in range(first, last):
             k = indices[entry]
             x = data[entry]
@@ -173,19 +201,21 @@ def samples_block(  # type: ignore[no-untyped-def]
             for j in range(n_weightings):
                 weight = np.float64(weights[k, j])
                 target = weight * x * x if on_residual else weight * weight * x * x
-                scale[j] += target
+                sizes[j] += target
                 residuals[j] += target - 2 * weight * x * fit
         for j in range(n_weightings):
-            fitted = _quadratic(V[i], grams[j])
+            fitted = _quadratic(V[i], hessians[j if n_grams > 1 else 0])
             # The three terms cancel: below this level the difference is rounding.
-            known = resolution * (scale[j] + fitted)
+            known = resolution * (sizes[j] + fitted)
             residuals[j] = max(residuals[j] + fitted, known)
             if prices.shape[0] > 0:
                 residuals[j] += prices[i, j]
         assign_row(residuals, tiny, P[i])
         for j in range(n_weightings):
             squares[j] = P[i, j] * P[i, j]
-            _add_gram(V[i], squares[j], codes_grams[j])
+        _gram_scales(squares, scales)
+        for j in range(n_grams):
+            _add_gram(V[i], scales[j], codes_grams[j])
         for entry in range(first, last):
             k = indices[entry]
             x = data[entry]
@@ -201,19 +231,9 @@ def samples_block(  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def features_block(data, indices, pointers, weights, V, P):  # type: ignore[no-untyped-def]
-    """See ``dense.features_block``."""
-    n_rows, n_components = V.shape
-    width = -(-n_components // LANES) * LANES
-    code = np.zeros(width, data.dtype)
-    squares = np.zeros(P.shape[1], data.dtype)
-    total = np.zeros((weights.shape[0], width), data.dtype)
-    for i in range(n_rows):
-        for j in range(P.shape[1]):
-            squares[j] = P[i, j] * P[i, j]
-        for a in range(n_components):
-            code[a] = V[i, a]
-        for entry in range(pointers[i] - pointers[0], pointers[i + 1] - pointers[0]):
-            k = indices[entry]
-            _add(data[entry] * _dot(squares, weights[k]), code, total[k])
-    return total
+def _longest(pointers):  # type: ignore[no-untyped-def]
+    """Entries of the fullest row."""
+    longest = 0
+    for i in range(pointers.shape[0] - 1):
+        longest = max(longest, pointers[i + 1] - pointers[i])
+    return longest

@@ -1,9 +1,9 @@
 """The sweeps of an iteration over all row blocks of a data view.
 
-With ``shared`` assignment one sweep does everything. With an assignment for each sample the
-first sweep updates V and P and gathers what Θ needs; the second gathers what U needs, because
-that depends on the new Θ. ``hals`` needs all codes before any sum, so it projects in one sweep and
-gathers, for every weighting apart, in a second.
+With ``shared`` assignment one sweep does everything: ``shared``. With an assignment for each
+sample ``codes`` updates V and gathers what U needs, ``assign`` updates P and gathers what Θ needs.
+``hals`` needs all codes before any sum: ``solve_codes`` projects in a sweep of its own, and
+``assign`` then gathers for every weighting apart, so that Θ and U follow from one sweep.
 """
 
 from __future__ import annotations
@@ -30,28 +30,22 @@ _ROUNDS = 3
 
 @dataclass
 class SampleSums:
-    """What the sweeps leave behind when every sample has its own assignment.
+    """What ``assign`` leaves behind.
 
     Attributes
     ----------
     energy, cross : ndarray of shape (m, d)
-        P²ᵀ(X∘X) and P²ᵀ(X∘VUᵀ) with the new V and P: all that Θ needs.
-    grams : ndarray of shape (m, c, c)
-        Vᵀ diag(p_j²) V.
-    crosses : ndarray of shape (m, d, c) or None
-        Xᵀ diag(p_j²) V, if it was gathered.
+        P²ᵀ(X∘X) and P²ᵀ(X∘VUᵀ) with the new P: all that Θ needs.
+    grams : ndarray of shape (m, c, c) or (1, c, c)
+        Vᵀ diag(p_j²) V, or their sum if the weights act on the data.
+    crosses : ndarray of shape (m, d, c)
+        Xᵀ diag(p_j²) V, if it was gathered; else empty.
     """
 
     energy: np.ndarray
     cross: np.ndarray
     grams: np.ndarray
-    crosses: np.ndarray | None
-
-    def weighted_energy(self, P: np.ndarray) -> np.ndarray:
-        return self.energy
-
-    def weighted_grams(self, P: np.ndarray) -> np.ndarray:
-        return self.grams
+    crosses: np.ndarray
 
 
 @dataclass
@@ -77,15 +71,6 @@ class SharedSums:
     codes_gram: np.ndarray
     cross: np.ndarray
     loss: float
-
-    def weighted_energy(self, P: np.ndarray) -> np.ndarray:
-        return P[0].astype(np.float64)[:, None] ** 2 * self.column_energy
-
-    def weighted_grams(self, P: np.ndarray) -> np.ndarray:
-        return P[0].astype(np.float64)[:, None, None] ** 2 * self.codes_gram
-
-
-Sums = SampleSums | SharedSums
 
 
 class Sweeps:
@@ -148,51 +133,83 @@ class Sweeps:
         if self._has_graph:
             self._mean *= norms.astype(V.dtype)
 
-    def samples(self, factors: Factors, options: Options) -> Sums:
-        """Update V and P; gather what Θ needs."""
-        if options.solver == "hals":
-            self._solve_codes(factors, options)
-        if options.shared:
-            return self._shared_sums(factors, options)
-        return self._sample_sums(factors, options)
-
-    def targets(self, factors: Factors, sums: Sums, options: Options) -> np.ndarray:
-        """(X ∘ P²Θ)ᵀ V with the new Θ: what U needs."""
-        if isinstance(sums, SharedSums):
-            return self._effective(factors)[:, None] * sums.codes_cross
-        if sums.crosses is not None:
-            return np.einsum("jk,jkc->kc", factors.weights, sums.crosses)
+    def codes(self, factors: Factors, options: Options) -> tuple[np.ndarray, np.ndarray]:
+        """Multiplicative step of V; returns (X∘P²Θ)ᵀV (d x c) and the Gram matrices U needs."""
         view, V, P = self.view, factors.V, factors.P
+        basis = view.pack_basis(factors.U)
         weights = view.pack_weights(factors.weights)
+        hessians = view.pack_grams(self._hessians(factors, options))
+        graph = self._graph_rows(options)
+        rule = _RULES[options.solver]
 
-        def task(start: int, stop: int) -> tuple[np.ndarray]:
+        def task(start: int, stop: int) -> tuple[np.ndarray, ...]:
             rows = slice(start, stop)
-            return (
-                view.kernels.features_block(*view.block(start, stop), weights, V[rows], P[rows]),
+            block = view.block(start, stop)
+            own = V[rows], P[rows], *graph(rows)
+            return view.kernels.codes_block(
+                *block, basis, weights, *own, hessians, rule, self._tiny
             )
 
-        (total,) = add_up(self.crew.each(task, self.blocks))
-        return view.unpack_basis(total, V.shape[1])
+        targets, grams = add_up(self.crew.each(task, self.blocks))
+        n_components = V.shape[1]
+        return view.unpack_basis(targets, n_components), view.unpack_grams(grams, n_components)
 
-    def _effective(self, factors: Factors) -> np.ndarray:
+    def assign(self, factors: Factors, options: Options, *, crosses: bool = False) -> SampleSums:
+        """P of every sample; what Θ needs, and with ``crosses`` U too."""
+        view, V, P = self.view, factors.V, factors.P
+        basis = view.pack_basis(factors.U)
+        weights = view.pack_weights(factors.weights)
+        hessians = view.pack_grams(self._hessians(factors, options))
+        n_weightings, n_components = P.shape[1], V.shape[1]
+        prices = np.empty((0, n_weightings)) if options.prices is None else options.prices
+        prices = prices.astype(view.dtype, copy=False)
+        on_residual = options.weighting.on_residual
+
+        def task(start: int, stop: int) -> tuple[np.ndarray, ...]:
+            rows = slice(start, stop)
+            block = view.block(start, stop)
+            own = V[rows], P[rows], hessians, prices[rows]
+            return view.kernels.assign_block(
+                *block, basis, weights, *own, on_residual, crosses, self._tiny
+            )
+
+        energy, cross, grams, totals = add_up(self.crew.each(task, self.blocks))
+        return SampleSums(
+            energy=view.unpack_weights(energy, n_weightings),
+            cross=view.unpack_weights(cross, n_weightings),
+            grams=view.unpack_grams(grams, n_components),
+            crosses=view.unpack_crosses(totals, n_weightings, n_components) if crosses else totals,
+        )
+
+    def effective_weights(self, factors: Factors) -> np.ndarray:
         """Σ_j p_j² θ_j, the one weight of a feature when all samples share the assignment."""
         return factors.P[0].astype(np.float64) ** 2 @ factors.weights
 
     def _hessians(self, factors: Factors, options: Options) -> np.ndarray:
-        """Uᵀ diag(gain_j) U for each weighting: the Hessians of the data term in v."""
+        """Uᵀ diag(gain_j) U: the Hessians of the data term in v.
+
+        One for each weighting if the weights act on the residual, else one for all.
+        """
         U = factors.U.astype(np.float64)
         if options.weighting.on_residual:
-            grams = np.stack([(U * w[:, None]).T @ U for w in factors.weights])
-        else:
-            grams = np.repeat((U.T @ U)[None], len(factors.weights), axis=0)
-        return np.ascontiguousarray(grams, dtype=self.view.dtype)
+            return np.stack([(U * w[:, None]).T @ U for w in factors.weights])
+        return (U.T @ U)[None]
+
+    def _shared_hessian(self, factors: Factors, options: Options) -> np.ndarray:
+        """The one Hessian of all samples, when they share the assignment."""
+        squares = factors.P[0].astype(np.float64) ** 2
+        hessians = self._hessians(factors, options)
+        if len(hessians) == 1:
+            return squares.sum() * hessians
+        return np.einsum("j,jab->ab", squares, hessians)[None]
 
     def _basis(self, factors: Factors, options: Options) -> np.ndarray:
         if options.shared:
-            return self.view.pack_basis(self._effective(factors)[:, None] * factors.U)
+            return self.view.pack_basis(self.effective_weights(factors)[:, None] * factors.U)
         return self.view.pack_basis(factors.U)
 
-    def _solve_codes(self, factors: Factors, options: Options) -> None:
+    def solve_codes(self, factors: Factors, options: Options) -> None:
+        """Coordinate descent on V, given X projected on the basis."""
         view, V, P = self.view, factors.V, factors.P
         basis = self._basis(factors, options)
         weights = view.pack_weights(factors.weights)
@@ -208,11 +225,16 @@ class Sweeps:
 
         for _ in self.crew.each(task, self.blocks):
             pass
+        if options.shared:
+            squares, hessians = np.ones((1, 1)), self._shared_hessian(factors, options)
+        else:
+            hessians = self._hessians(factors, options)
+            squares = P * P if len(hessians) > 1 else np.sum(P * P, axis=1, keepdims=True)
         solve_codes(
             cross,
             V,
-            P * P,
-            self._hessians(factors, options),
+            squares.astype(view.dtype, copy=False),
+            hessians.astype(view.dtype),
             view.dtype.type(options.smoothness if self._has_graph else 0),
             self._pointers,
             self._neighbours,
@@ -220,29 +242,21 @@ class Sweeps:
             _ROUNDS,
         )
 
-    def _shared_sums(self, factors: Factors, options: Options) -> SharedSums:
+    def shared(self, factors: Factors, options: Options) -> SharedSums:
+        """Step of V (unless ``hals`` has made it); all that Θ, P and U need."""
         view, V = self.view, factors.V
         basis = self._basis(factors, options)
-        squares = factors.P[0].astype(view.dtype) ** 2
-        hessian = np.einsum("j,jab->ab", squares, self._hessians(factors, options))
-        norms = self._norms if options.robust else np.zeros(1)
-        arguments = self._row_arguments(options)
+        hessian = view.pack_grams(self._shared_hessian(factors, options))
+        norms = self._norms if options.robust else np.zeros(len(V))
+        graph = self._graph_rows(options)
+        rule = _RULES[options.solver]
 
-        def task(start: int, stop: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        def task(start: int, stop: int) -> tuple[np.ndarray, ...]:
             rows = slice(start, stop)
-            mean, degree, smoothness = arguments(rows)
+            block = view.block(start, stop)
+            own = V[rows], *graph(rows)
             cross, gram, loss = view.kernels.shared_block(
-                *view.block(start, stop),
-                basis,
-                V[rows],
-                mean,
-                degree,
-                smoothness,
-                hessian,
-                _RULES[options.solver],
-                options.robust,
-                norms[rows] if options.robust else norms,
-                self._tiny,
+                *block, basis, *own, hessian, rule, options.robust, norms[rows], self._tiny
             )
             return cross, gram, np.asarray(loss)
 
@@ -252,54 +266,15 @@ class Sweeps:
         return SharedSums(
             column_energy=self.column_energy,
             codes_cross=codes_cross,
-            codes_gram=gram,
+            codes_gram=view.unpack_grams(gram, V.shape[1])[0],
             cross=factors.P[0].astype(np.float64)[:, None] ** 2 * along,
             loss=float(loss),
         )
 
-    def _sample_sums(self, factors: Factors, options: Options) -> SampleSums:
-        view, V, P = self.view, factors.V, factors.P
-        basis = self._basis(factors, options)
-        weights = view.pack_weights(factors.weights)
-        hessians = self._hessians(factors, options)
-        n_weightings = P.shape[1]
-        prices = np.empty((0, n_weightings)) if options.prices is None else options.prices
-        prices = prices.astype(view.dtype, copy=False)
-        arguments = self._row_arguments(options)
-        crosses = options.solver == "hals"
-
-        def task(start: int, stop: int) -> tuple[np.ndarray, ...]:
-            rows = slice(start, stop)
-            mean, degree, smoothness = arguments(rows)
-            return view.kernels.samples_block(
-                *view.block(start, stop),
-                basis,
-                weights,
-                V[rows],
-                P[rows],
-                mean,
-                degree,
-                smoothness,
-                hessians,
-                prices[rows],
-                options.weighting.on_residual,
-                _RULES[options.solver],
-                crosses,
-                self._tiny,
-            )
-
-        energy, cross, grams, totals = add_up(self.crew.each(task, self.blocks))
-        return SampleSums(
-            energy=view.unpack_weights(energy, n_weightings),
-            cross=view.unpack_weights(cross, n_weightings),
-            grams=grams,
-            crosses=view.unpack_crosses(totals, n_weightings, V.shape[1]) if crosses else None,
-        )
-
-    def _row_arguments(
+    def _graph_rows(
         self, options: Options
     ) -> Callable[[slice], tuple[np.ndarray, np.ndarray, np.floating]]:
-        """What the graph contributes to the rows of a block."""
+        """What the graph contributes to the rows of a block: S V, degrees, β."""
         scalar = self.view.dtype.type
         if not self._has_graph or options.smoothness == 0 or options.solver == "hals":
             nothing = np.empty((0, 0), self.view.dtype)

@@ -13,7 +13,7 @@ from fnmf.engine.tiles import COMPONENTS, LINE, WEIGHTINGS, padded, zeros
 _SMALL = 1 << 18
 # and at most this many, so that a converted copy of it stays small.
 _LARGE = 1 << 22
-_BLOCKS = 32
+_BLOCKS = 16
 
 
 class View(Protocol):
@@ -37,6 +37,12 @@ class View(Protocol):
 
     def pack_weights(self, weights: np.ndarray) -> np.ndarray:
         """Weights (m x d) in the layout of the kernels."""
+
+    def pack_grams(self, grams: np.ndarray) -> np.ndarray:
+        """Matrices (g x c x c) in the layout of the kernels."""
+
+    def unpack_grams(self, total: np.ndarray, n_components: int) -> np.ndarray:
+        """A g x c x c sum out of the layout of the kernels."""
 
     def unpack_basis(self, total: np.ndarray, n_components: int) -> np.ndarray:
         """A d x c sum out of the layout of the kernels."""
@@ -109,6 +115,17 @@ class DenseView:
         out[: values.shape[0], :n_features] = values
         return out
 
+    def pack_grams(self, grams: np.ndarray) -> np.ndarray:
+        count, n_components, _ = grams.shape
+        rows = padded(n_components, COMPONENTS)
+        out = zeros(count * rows, padded(rows, LINE), np.empty(0, self.dtype))
+        out.reshape(count, rows, -1)[:, :n_components, :n_components] = grams
+        return out
+
+    def unpack_grams(self, total: np.ndarray, n_components: int) -> np.ndarray:
+        rows = padded(n_components, COMPONENTS)
+        return total.reshape(-1, rows, total.shape[1])[:, :n_components, :n_components]
+
     def unpack_basis(self, total: np.ndarray, n_components: int) -> np.ndarray:
         return total[:n_components, : self.shape[1]].T
 
@@ -161,6 +178,12 @@ class SparseView:
 
     def pack_weights(self, weights: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(weights.T, dtype=self.dtype)
+
+    def pack_grams(self, grams: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(grams, dtype=self.dtype)
+
+    def unpack_grams(self, total: np.ndarray, n_components: int) -> np.ndarray:
+        return total
 
     def unpack_basis(self, total: np.ndarray, n_components: int) -> np.ndarray:
         return total[:, :n_components]
