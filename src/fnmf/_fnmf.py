@@ -187,6 +187,7 @@ class FNMF(
         n_neighbors: int = 5,
         graph: Any = "adaptive",
         weighting: str = "paper",
+        graph_refresh: int | None = None,
         assignment: str = "sample",
         solver: str = "mu",
         init: Any = "kmeans",
@@ -206,6 +207,7 @@ class FNMF(
         self.n_neighbors = n_neighbors
         self.graph = graph
         self.weighting = weighting
+        self.graph_refresh = graph_refresh
         self.assignment = assignment
         self.solver = solver
         self.init = init
@@ -241,7 +243,7 @@ class FNMF(
         rng = check_random_state(self.random_state)
         seeds = rng.randint(_MAX_SEED, size=self.n_init)
         labels_seed = rng.randint(_MAX_SEED)
-        result = fit_model(self, data, self._build_graph(data), seeds)
+        result = fit_model(self, data, self._first_graph(data), seeds, labels_seed)
         if not result.converged:
             warnings.warn(
                 f"FNMF stopped at max_iter={self.max_iter} before it had settled; "
@@ -334,7 +336,9 @@ class FNMF(
         check_integer("n_neighbors", self.n_neighbors, low=1)
         if isinstance(self.graph, str):
             check_choice("graph", self.graph, ("adaptive", "approximate"))
-        check_choice("weighting", self.weighting, ("paper", "uniform"))
+        check_choice("weighting", self.weighting, ("relevance", "paper", "uniform"))
+        if self.graph_refresh is not None:
+            check_integer("graph_refresh", self.graph_refresh, low=0)
         check_choice("assignment", self.assignment, ("sample", "shared"))
         check_choice("solver", self.solver, ("mu", "mu-fast", "hals"))
         if isinstance(self.init, str):
@@ -362,20 +366,25 @@ class FNMF(
                     f"(n_samples = {n_samples}); lower {name} or pass more samples."
                 )
 
-    def _build_graph(self, data: Data) -> sp.csr_array | None:
-        from fnmf.engine.parallel import n_threads
+    def _first_graph(self, data: Data) -> sp.csr_array | None:
+        """The user's graph, or that of the data as they are."""
         from fnmf.engine.views import working_dtype
-        from fnmf.graph import adaptive_neighbors
 
         if self.graph is None:
             return None
         if not isinstance(self.graph, str):
             return check_graph(self.graph, data.shape[0], working_dtype(data.dtype))
-        algorithm = "faiss" if self.graph == "approximate" else "auto"
+        # Relevance looks at capped rows of unit length from the first round on.
+        return None if self.weighting == "relevance" else self._neighbor_graph(data)
+
+    def _neighbor_graph(self, rows: Any) -> sp.csr_array:
+        from fnmf.engine.parallel import n_threads
+        from fnmf.graph import adaptive_neighbors
+
         return adaptive_neighbors(
-            data,
+            rows,
             self.n_neighbors,
-            algorithm=algorithm,
+            algorithm="faiss" if self.graph == "approximate" else "auto",
             n_jobs=n_threads(self.n_jobs),
             verbose=self.verbose,
         )

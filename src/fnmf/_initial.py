@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 from fnmf._validation import Data
 from fnmf.engine.mapped import MappedCSR
 from fnmf.engine.views import working_dtype
+from fnmf.graph._rows import ScaledRows
 
 # k-means looks at no more rows than this; the others join the nearest centre.
 _KMEANS_ROWS = 10_000
@@ -24,7 +25,7 @@ Start = tuple[np.ndarray, np.ndarray]
 
 
 def initial_factors(
-    X: Data, n_components: int, init: Any, scale: float, rng: np.random.RandomState
+    X: Any, n_components: int, init: Any, scale: float, rng: np.random.RandomState
 ) -> Start:
     """U (d x c) and V (n x c) with V Uᵀ roughly equal to ``scale`` times X.
 
@@ -92,7 +93,7 @@ def _nndsvda(X: Data, n_components: int, scale: float, rng: np.random.RandomStat
     return U, V
 
 
-def _kmeans(X: Data, n_components: int, scale: float, rng: np.random.RandomState) -> Start:
+def _kmeans(X: Any, n_components: int, scale: float, rng: np.random.RandomState) -> Start:
     """V from a k-means partition, U from its means."""
     n_samples = X.shape[0]
     rows = _some_rows(X, rng)
@@ -120,18 +121,22 @@ def _distinct_centres(rows: Any, n_components: int, seed: int) -> np.ndarray:
         return model.fit(rows).cluster_centers_.astype(np.float64)
 
 
-def _some_rows(X: Data, rng: np.random.RandomState) -> Any:
+def _some_rows(X: Any, rng: np.random.RandomState) -> Any:
     n_samples = X.shape[0]
     if n_samples <= _KMEANS_ROWS:
         return _rows(X, 0, n_samples)
     chosen = np.sort(rng.choice(n_samples, _KMEANS_ROWS, replace=False))
+    if isinstance(X, ScaledRows):
+        return X.take(chosen).astype(X.dtype)
     if isinstance(X, MappedCSR):
         return sp.vstack([X.rows(i, i + 1) for i in chosen], format="csr")
     rows = X[chosen]
     return rows if sp.issparse(rows) else np.asarray(rows, working_dtype(X.dtype))
 
 
-def _rows(X: Data, start: int, stop: int) -> Any:
+def _rows(X: Any, start: int, stop: int) -> Any:
+    if isinstance(X, ScaledRows):
+        return X.block(start, stop).astype(X.dtype)
     if isinstance(X, MappedCSR):
         return X.rows(start, stop)
     rows = X[start:stop]

@@ -1,5 +1,7 @@
 """Codes for new rows, each solved on its own with U and the weights held fixed."""
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
@@ -12,7 +14,7 @@ _ROUNDS_PER_ASSIGNMENT = 5
 
 
 @njit(nogil=True, cache=True)
-def _encode_rows(crosses, energies, grams, pull, drag, shared, P, V, tol, tiny):  # type: ignore[no-untyped-def]
+def _encode_rows(crosses, energies, prices, grams, pull, drag, shared, P, V, tol, tiny):  # type: ignore[no-untyped-def]
     """Alternate v and p of every row until it stands still; rows never see each other.
 
     Returns the data term, Σ_ij p_ij² q_ij.
@@ -46,7 +48,7 @@ def _encode_rows(crosses, energies, grams, pull, drag, shared, P, V, tol, tiny):
                         fit += grams[j, a, b] * v[b]
                     residuals[j] += v[a] * fit
                 # The terms cancel: below this level the difference is rounding.
-                residuals[j] = max(residuals[j], 1e-15 * energies[i, j])
+                residuals[j] = max(residuals[j], 1e-15 * energies[i, j]) + prices[i, j]
             if not shared:
                 assign_row(residuals, tiny, P[i])
             moved = largest = 0.0
@@ -68,6 +70,7 @@ def encode(
     shared: np.ndarray | None,
     pull: np.ndarray | None,
     drag: np.ndarray | None,
+    prices: np.ndarray | None = None,
     tol: float = 1e-9,
 ) -> tuple[np.ndarray, np.ndarray, float]:
     """Codes V and assignments P of all rows of a view, and their data term.
@@ -84,6 +87,8 @@ def encode(
         The assignment of all samples, if they share it.
     pull, drag : ndarray of shape (n, c) and (n,), or None
         What the graph adds: β Σ_r a_ir v_r over training rows r, and β Σ_r a_ir.
+    prices : ndarray of shape (n, m) or None
+        Constants added to the residuals that decide the assignment.
     """
     n_rows, n_components = view.shape[0], U.shape[1]
     n_weightings = len(weights)
@@ -97,13 +102,15 @@ def encode(
     P = np.tile(start.astype(np.float64), (n_rows, 1))
     loss = 0.0
     for first, last in view.blocks():
-        X = _as_matrix(view, first, last)
+        X = as_matrix(view, first, last)
         rows = slice(first, last)
         crosses = np.asarray(X @ basis, np.float64).reshape(-1, n_weightings, n_components)
-        energies = np.asarray(X.multiply(X) @ target.T if sp.issparse(X) else (X * X) @ target.T)
+        squares = X * X if isinstance(X, np.ndarray) else X.multiply(X)
+        energies = np.asarray(squares @ target.T)
         loss += _encode_rows(
             np.ascontiguousarray(crosses),
             energies,
+            prices[rows] if prices is not None else np.zeros_like(energies),
             grams,
             pull[rows] if pull is not None else np.zeros((last - first, n_components)),
             drag[rows] if drag is not None else np.zeros(last - first),
@@ -116,7 +123,8 @@ def encode(
     return V, P, loss
 
 
-def _as_matrix(view: View, start: int, stop: int) -> np.ndarray | sp.csr_array:
+def as_matrix(view: View, start: int, stop: int) -> Any:
+    """Rows as a new float64 array or CSR matrix of our own, free to change."""
     block = view.block(start, stop)
     if len(block) == 1:
         return block[0].astype(np.float64)

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from threadpoolctl import threadpool_limits
 
-from fnmf.graph._rows import Rows, SparseRows, as_dense, is_sparse
+from fnmf.graph._rows import Rows, as_dense, is_sparse
 
 _QUERIES = 512
 _REFERENCES = 1024
@@ -52,7 +52,7 @@ def spans(n: int, size: int) -> Iterator[tuple[int, int]]:
 
 def rows_per_tile(rows: Rows, most: int) -> int:
     """Rows of a tile; long dense rows make shorter tiles, so that memory stays bounded."""
-    if isinstance(rows, SparseRows):
+    if rows.sparse:
         return most
     return max(8, min(most, _TILE_BYTES // (8 * rows.shape[1])))
 

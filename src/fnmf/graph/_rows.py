@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from fnmf._validation import _canonical, _check_sparse_structure
 from fnmf.engine.mapped import MappedCSR
+from fnmf.engine.scaled import Scaling
 
 
 class DenseRows:
@@ -53,7 +54,33 @@ class SparseRows:
         return sp.csr_array(parts, shape=(len(rows), self.shape[1]))
 
 
-Rows = DenseRows | SparseRows
+class ScaledRows:
+    """Rows of another matrix, capped and rescaled a block at a time."""
+
+    def __init__(self, rows: Any, scaling: Scaling) -> None:
+        self._rows, self._scaling = rows, scaling
+        self.shape, self.dtype, self.sparse = rows.shape, rows.dtype, rows.sparse
+
+    def block(self, start: int, stop: int) -> Any:
+        return self._scaled(self._rows.block(start, stop), self._scaling.rows[start:stop])
+
+    def take(self, rows: np.ndarray) -> Any:
+        return self._scaled(self._rows.take(rows), self._scaling.rows[rows])
+
+    def _scaled(self, block: Any, factors: np.ndarray) -> Any:
+        caps, columns = self._scaling.caps, self._scaling.columns
+        if is_sparse(block):
+            chosen = block.indices
+            np.minimum(block.data, caps[chosen], out=block.data)
+            block.data *= columns[chosen] * np.repeat(factors, np.diff(block.indptr))
+            return block
+        np.minimum(block, caps, out=block)
+        block *= columns
+        block *= factors[:, None]
+        return block
+
+
+Rows = DenseRows | SparseRows | ScaledRows
 
 
 def result_dtype(dtype: np.dtype) -> np.dtype:
@@ -63,7 +90,7 @@ def result_dtype(dtype: np.dtype) -> np.dtype:
 
 def as_rows(X: Any, name: str = "X") -> Rows:
     """Check the form of a matrix and wrap it; its values are checked by the search."""
-    if isinstance(X, (DenseRows, SparseRows)):
+    if isinstance(X, (DenseRows, SparseRows, ScaledRows)):
         return X
     if isinstance(X, MappedCSR):
         X.check()

@@ -28,6 +28,12 @@ _SHAPES = {
     "_fit_X": "nd",
     "_rows": "nd",
     "_scales": "c",
+    "feature_relevance_": "d",
+    "_caps": "d",
+    "_omega": "md",
+    "_prices": "md",
+    "_mean": "d",
+    "_row_scales": "n",
 }
 _OWN_SHAPES = {"KMM": {"graph_": "np"}, "ONGR": {"components_": "cn"}}
 

@@ -1,0 +1,230 @@
+"""Feature weights from relevance: how much of a feature the clusters explain, against chance.
+
+A weighting j uses feature k with weight ω_jk = γ_jk ψ_k and pays π_jk = φ_jk ψ_k for what it
+leaves out, where
+
+* the gate γ in [0, 1] minimises γ E + φ(γ) T: E is the feature's scatter within the clusters of
+  the weighting, T its scatter about the mean, φ the convex price of describing it by its mean;
+* the precision ψ is the slope of a concave loss of the residual variance.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import scipy.sparse as sp
+
+_TINY = 1e-12
+# A feature whose scatter is below this share of its energy is constant up to rounding.
+_CONSTANT = 1e-8
+# Null standard deviations at which a gate begins to open, is fully open, and for importances.
+_DROP, _KEEP, _NOTICE = 4.0, 8.0, 3.0
+# Share of the best weighting's explanation below which a weighting leaves a feature to it.
+_RIVAL = 0.25
+_SMALLEST_FLOOR, _LARGEST_FLOOR = 0.01, 100.0
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What a refresh knows of the data, all in the units of the last round.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (c,)
+        Samples of each cluster.
+    shifts, within : ndarray of shape (c, d)
+        Cluster means about the mean, and squares about the cluster means.
+    total, kurtosis : ndarray of shape (d,)
+        Squares about the mean, and excess kurtosis, at least 0.
+    live : ndarray of bool, shape (d,)
+        Features that vary.
+    """
+
+    counts: np.ndarray
+    shifts: np.ndarray
+    within: np.ndarray
+    total: np.ndarray
+    kurtosis: np.ndarray
+    live: np.ndarray
+
+    @classmethod
+    def from_sums(
+        cls,
+        counts: np.ndarray,
+        mean: np.ndarray,
+        sums: np.ndarray,
+        squares: np.ndarray,
+        fourth: np.ndarray,
+    ) -> Self:
+        """From sums of first and second powers by cluster and of fourth ones, about ``mean``."""
+        n = counts.sum()
+        shifts = sums / np.maximum(counts, 1)[:, None]
+        within = np.maximum(squares - counts[:, None] * shifts**2, 0)
+        total = squares.sum(axis=0)
+        live = total > _CONSTANT * (total + n * mean**2)
+        excess = n * fourth / np.where(live, total, 1) ** 2 - 3
+        return cls(counts, shifts, within, total, np.where(live, np.maximum(excess, 0), 0), live)
+
+    @property
+    def between(self) -> np.ndarray:
+        """Squares of the cluster means about the mean, (c, d)."""
+        return self.counts[:, None] * self.shifts**2
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Scatter of the features inside each group of clusters, and the law of chance for it.
+
+    Attributes
+    ----------
+    size : ndarray of shape (m, 1)
+        Samples of each group.
+    within, total : ndarray of shape (m, d)
+        Scatter about the cluster means and about the mean.
+    level, spread : ndarray of shape (m, 1) and (m, d)
+        Mean and standard deviation, if samples were shuffled, of the between-cluster scatter
+        in units of size times variance.
+    """
+
+    size: np.ndarray
+    within: np.ndarray
+    total: np.ndarray
+    level: np.ndarray
+    spread: np.ndarray
+
+    @property
+    def share(self) -> np.ndarray:
+        """Explained share of the scatter."""
+        return (self.total - self.within) / np.where(self.total > 0, self.total, 1)
+
+
+def explained(moments: Moments, groups: np.ndarray, n_groups: int) -> Explained:
+    """Gather clusters in groups.
+
+    Under the null hypothesis the between-cluster scatter of a standardised feature is a
+    quadratic form of a projection in randomly ordered values: its mean is the trace, its
+    variance depends on the trace and, through the kurtosis, on the leverages 1/n_a.
+    """
+    n, d = moments.counts.sum(), len(moments.total)
+    size, level = np.zeros((n_groups, 1)), np.zeros((n_groups, 1))
+    within, total, spread = (np.zeros((n_groups, d)) for _ in range(3))
+    for j in range(n_groups):
+        members = np.flatnonzero((groups == j) & (moments.counts > 0))
+        counts = moments.counts[members]
+        size[j] = counts.sum()
+        if size[j] == 0:
+            continue
+        share = size[j, 0] / n
+        within[j] = moments.within[members].sum(axis=0)
+        total[j] = within[j] + moments.between[members].sum(axis=0)
+        trace = len(members) - share
+        leverage = max(np.sum(1 / counts) - (2 * len(members) - share) / n, 0)
+        level[j] = trace / size[j]
+        spread[j] = np.sqrt(2 * trace + moments.kurtosis * leverage) / size[j]
+    return Explained(size, within, total, level, spread)
+
+
+def relevance(moments: Moments) -> np.ndarray:
+    """Share of each feature that the clusters explain beyond chance, between 0 and 1."""
+    found = explained(moments, np.zeros(len(moments.counts), np.intp), 1)
+    chance = (found.level + _NOTICE * found.spread)[0]
+    beyond = (found.share[0] - chance) / np.maximum(1 - chance, _TINY)
+    return np.where(moments.live & (chance < 1), np.clip(beyond, 0, 1), 0)
+
+
+def gate(share: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The γ in [0, 1] that minimises γ (1 − share) + drop_price(γ, low, high): a ramp."""
+    return np.clip((share - low) / np.maximum(high - low, _TINY), 0, 1)
+
+
+def drop_price(gamma: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """φ, the price of using only γ of a feature, in units of its scatter; convex, φ(1) = 0."""
+    price = (1 - low) * (1 - gamma) - (high - low) * (1 - gamma**2) / 2
+    return np.maximum(price, 0)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Concave loss of a feature's residual variance, by its slope (residual + floor)^-power.
+
+    ``floor`` None means the smallest that keeps a share ``effective`` of the used features
+    effective, (Σψ)² / Σψ² of their number: no collapse by construction.
+    """
+
+    name: str
+    power: float
+    floor: float | None = 1.0
+    effective: float = 0.65
+
+    def precision(self, residual: np.ndarray, used: np.ndarray) -> np.ndarray:
+        """ψ, at most 1 among the used features."""
+        floor = self.floor if self.floor is not None else self._smallest_floor(residual[used])
+        slope = (residual + floor) ** -self.power
+        return slope / slope[used].max()
+
+    def _smallest_floor(self, residual: np.ndarray) -> float:
+        low, high = _SMALLEST_FLOOR, _LARGEST_FLOOR
+        for _ in range(40):
+            middle = float(np.sqrt(low * high))
+            slope = (residual + middle) ** -self.power
+            enough = slope.sum() ** 2 >= self.effective * len(slope) * np.sum(slope**2)
+            low, high = (low, middle) if enough else (middle, high)
+        return high
+
+
+# Squared error, logarithm and Geman-McClure: the stronger, the more a badly explained feature
+# is discounted. Which one suits the data is decided by the modularity of what it finds.
+LOSSES = (Loss("plain", 0), Loss("log", 1, 0.5), Loss("geman-mcclure", 2, None))
+
+
+def relevance_weights(
+    moments: Moments, groups: np.ndarray, n_groups: int, loss: Loss
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weights ω and prices π, both (m, d).
+
+    To be used by a weighting, a feature must be explained better than by chance, and no less
+    than a quarter as well as by the weighting that explains it best; from a half it counts fully.
+    """
+    found = explained(moments, groups, n_groups)
+    n = moments.counts.sum()
+    unit = found.size * np.where(moments.live, moments.total, 1) / n + _TINY
+    between, within = (found.total - found.within) / unit, found.within / unit
+    rival = _RIVAL * between.max(axis=0)
+    low = np.maximum(found.level + _DROP * found.spread, rival)
+    high = np.maximum(found.level + _KEEP * found.spread, 2 * rival)
+    low, high = (bound / np.maximum(bound + within, _TINY) for bound in (low, high))
+    gamma = np.where(moments.live & (found.size > 0), gate(found.share, low, high), 0)
+    if np.count_nonzero(gamma.max(axis=0)) < 2:
+        gamma[:, _best_features(moments, found)] = 1
+    phi = drop_price(gamma, low, high)
+    top = gamma.max(axis=0)
+    variance = np.average(moments.total / n, weights=top)
+    residual = (gamma * found.within + phi * found.total).sum(axis=0) / n
+    precision = loss.precision(residual / max(variance, _TINY), top > 0)
+    return gamma * precision, phi * precision
+
+
+def _best_features(moments: Moments, found: Explained) -> np.ndarray:
+    """Where nothing stands out, the few that come nearest: a later round can still recover."""
+    score = (found.share - found.level) / np.maximum(found.spread, _TINY)
+    score = np.where(moments.live, score.max(axis=0), -np.inf)
+    return np.argsort(-score, kind="stable")[: max(2, len(moments.counts))]
+
+
+def profiles(moments: Moments) -> np.ndarray:
+    """Explained share of each feature in each cluster alone, (c, d)."""
+    between = moments.between
+    return between / np.maximum(between + moments.within, _TINY)
+
+
+def modularity(graph: sp.csr_array, labels: np.ndarray) -> float:
+    """Newman's modularity: edges inside the clusters beyond what their degrees would give."""
+    pairs = graph.tocoo()
+    rows, columns = pairs.coords
+    total = pairs.data.sum(dtype=np.float64)
+    if total == 0:
+        return 0.0
+    degree = np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
+    inside = pairs.data[labels[rows] == labels[columns]].sum(dtype=np.float64)
+    volumes = np.bincount(labels, degree)
+    return float(inside / total - np.sum((volumes / total) ** 2))
