@@ -75,6 +75,22 @@ def test_sparse_npz_stays_sparse(tmp_path, X, kind):
     np.testing.assert_array_equal(table.X.toarray(), X)
 
 
+def test_sparse_matrices_have_small_sorted_indices(tmp_path, X):
+    # scikit-learn refuses 64-bit indices, which many programs write.
+    matrix = sp.csr_array(X)
+    wide = sp.csr_array(
+        (matrix.data, matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)),
+        shape=X.shape,
+    )
+    sp.save_npz(tmp_path / "x.npz", wide)
+    scipy.io.mmwrite(tmp_path / "x.mtx", sp.coo_array(X))
+    write_h5ad(tmp_path / "x.h5ad", X, "csr")
+    for name in ("x.npz", "x.mtx", "x.h5ad"):
+        read = read_table(tmp_path / name).X
+        assert read.indices.dtype == read.indptr.dtype == np.int32
+        assert read.has_canonical_format
+
+
 @pytest.mark.parametrize("index", [-1, 4, 10**6])
 def test_sparse_indices_out_of_range_are_refused(tmp_path, X, index):
     matrix = sp.csr_array(X)

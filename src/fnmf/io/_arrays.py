@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.io._open import UNPACK_ERRORS
-from fnmf.io._table import Roles, Table, TableError, check_names, check_not_empty
+from fnmf.io._table import Roles, Table, TableError, check_names, check_not_empty, compact_csr
 
 _FREE_SIZE = 1 << 30
 _MOST_RATIO = 400
@@ -134,7 +134,7 @@ def _sparse(path: Path, arrays: dict[str, np.ndarray]) -> sp.csr_array:
         matrix.check_format(full_check=True)
         if kind == "csc" and rows > max(10_000_000, 100 * len(arrays["data"])):
             raise ValueError("nearly all rows are empty")
-        return sp.csr_array(matrix)
+        return compact_csr(matrix)
     except _BAD_FILE as error:
         raise TableError(f"{path} holds a malformed sparse matrix: {_one_line(error)}.") from error
 

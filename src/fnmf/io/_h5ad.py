@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.io._table import Roles, Table, TableError, check_names, check_not_empty
+from fnmf.io._table import Roles, Table, TableError, check_names, check_not_empty, compact_csr
 
 _FREE_SIZE = 1 << 30
 _MOST_RATIO = 1100
@@ -90,7 +90,7 @@ class _Reader:
             raise TableError(f"{self.path}: X is a malformed sparse matrix.")
         matrix = build[kind](tuple(parts), shape=(n, d))
         matrix.check_format(full_check=True)
-        return sp.csr_array(matrix)
+        return compact_csr(matrix)
 
     def _index(self, axis: str) -> list[str] | None:
         if axis not in self.file:

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.io._open import Lines, open_bytes
-from fnmf.io._table import TableError
+from fnmf.io._table import TableError, compact_csr
 
 _ENTRIES_AT_ONCE = 100_000
 _MOST = 1 << 31
@@ -116,7 +116,7 @@ def _sparse(
         off = rows != columns
         rows, columns = np.concatenate([rows, columns[off]]), np.concatenate([columns, rows[off]])
         values = np.concatenate([values, values[off]])
-    return sp.coo_array((values, (rows, columns)), shape=(n_rows, n_columns)).tocsr()
+    return compact_csr(sp.coo_array((values, (rows, columns)), shape=(n_rows, n_columns)))
 
 
 def _dense(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 
 class TableError(ValueError):
@@ -103,3 +104,13 @@ def check_not_empty(n_rows: int, n_columns: int, path: Path, notes: Sequence[str
         raise TableError(
             f"{path} has no numeric column left{why}; at least one column of numbers is needed."
         )
+
+
+def compact_csr(matrix: Any) -> sp.csr_array:
+    """The matrix as CSR, with 32-bit indices where they fit: scikit-learn takes no others."""
+    csr = sp.csr_array(matrix)
+    csr.sum_duplicates()
+    if max(csr.nnz, *csr.shape) <= np.iinfo(np.int32).max:
+        parts = (csr.data, csr.indices.astype(np.int32), csr.indptr.astype(np.int32))
+        csr = sp.csr_array(parts, shape=csr.shape)
+    return csr

@@ -71,7 +71,7 @@ def report(
     >>> import tempfile, pathlib
     >>> import fnmf
     >>> X, _ = fnmf.datasets.make_noisy_gaussians(random_state=0)
-    >>> model = fnmf.FNMF(3, random_state=0).fit(X)
+    >>> model = fnmf.FNMF(3, tol=1e-2, random_state=0).fit(X)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     page = pathlib.Path(folder) / "report.html"
     ...     fnmf.report(model, X, page, title="Three groups")
