@@ -18,7 +18,7 @@ from fnmf.engine.solver import HISTORY, Factors, Options, Progress, Result, solv
 from fnmf.engine.sweeps import Sweeps
 from fnmf.engine.views import view_of, working_dtype
 from fnmf.graph import adaptive_weights, nearest_neighbors
-from fnmf.graph._rows import ScaledRows, as_rows
+from fnmf.graph._rows import ScaledRows
 from fnmf.model.weighting import FixedWeighting, PaperWeighting, Weighting, uniform_weights
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ def _weighted_graph(model: FNMF, data: Data, factors: Factors, workers: Crew) ->
     view = scaled_view_of(data, Scaling(np.ones(n), caps, effective))
     lengths = row_lengths(view, workers)
     scales = np.divide(1, lengths, out=np.ones(n), where=lengths > 0)
-    rows = ScaledRows(as_rows(data), Scaling(scales, caps, effective))
+    rows = ScaledRows(data, Scaling(scales, caps, effective))
     return model._neighbor_graph(rows)
 
 

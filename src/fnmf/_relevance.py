@@ -22,7 +22,7 @@ from fnmf.engine.scaled import Scaling, scaled_view_of
 from fnmf.engine.solver import Factors, Options, Progress, Result, solve
 from fnmf.engine.sweeps import Sweeps
 from fnmf.engine.views import View, view_of, working_dtype
-from fnmf.graph._rows import ScaledRows, as_rows
+from fnmf.graph._rows import ScaledRows
 from fnmf.model.relevance import (
     LOSSES,
     Loss,
@@ -167,7 +167,7 @@ class RelevanceFit:
         scales = np.divide(1, lengths, out=np.ones(n), where=lengths > 0)
         view = self._view(scales, np.ones(d))
         mean = column_sums(view, self.crew)[0] / n
-        rows = ScaledRows(as_rows(self.data), Scaling(scales, self.caps, root))
+        rows = ScaledRows(self.data, Scaling(scales, self.caps, root))
         graph = self._build_graph(rows)
         U, V = self._initial(rows, root, scales, seed, first)
         P, prices = self._assignments(view, weights, mean, labels)
@@ -211,7 +211,10 @@ class RelevanceFit:
             V *= scales[:, None].astype(V.dtype)
         else:
             U, V = initial_factors(rows, c, "kmeans", 1.0, rng)
-            U = np.divide(U, root[:, None], out=np.zeros_like(U), where=root[:, None] > 0)
+            kept = rows.kept[root[rows.kept] > 0]
+            scaled = U[root[rows.kept] > 0] / root[kept, None]
+            U = np.zeros((len(root), c))
+            U[kept] = scaled
         norms = np.sqrt(np.sum((root[:, None] * U) ** 2, axis=0))
         norms = np.where(norms > 0, norms, 1)
         dtype = working_dtype(self.data.dtype)
@@ -344,8 +347,8 @@ def encode_relevance(model: FNMF, data: Data) -> np.ndarray:
         view = scaled_view_of(data, Scaling(scales, model._caps, np.ones(d)))
         nothing = np.zeros(n, np.intp)
         prices = weighted_distances(view, model._mean[None], nothing, model._prices, workers)
-    fitted = ScaledRows(as_rows(model._fit_X), Scaling(model._row_scales, model._caps, root))
-    queries = ScaledRows(as_rows(data), Scaling(scales, model._caps, root))
+    fitted = ScaledRows(model._fit_X, Scaling(model._row_scales, model._caps, root))
+    queries = ScaledRows(data, Scaling(scales, model._caps, root))
     pull, drag = graph_ties(model, fitted, queries, model._strength)
     one = len(model._omega) == 1 or model.assignment == "shared"
     shared = model.assignments_[0] if one else None

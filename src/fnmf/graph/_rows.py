@@ -29,6 +29,21 @@ class DenseRows:
         return np.ascontiguousarray(chosen, dtype=np.float64)
 
 
+class ChosenColumns(DenseRows):
+    """Rows of an array, some of its columns only."""
+
+    def __init__(self, rows: DenseRows, columns: np.ndarray) -> None:
+        super().__init__(rows._X)
+        self._columns = columns
+        self.shape = (self._X.shape[0], len(columns))
+
+    def block(self, start: int, stop: int) -> np.ndarray:
+        return np.ascontiguousarray(self._X[start:stop, self._columns], dtype=np.float64)
+
+    def take(self, rows: np.ndarray) -> np.ndarray:
+        return np.ascontiguousarray(self._X[np.ix_(rows, self._columns)], dtype=np.float64)
+
+
 class SparseRows:
     """Rows of a CSR matrix in memory or on disk, handed out as float64 CSR blocks."""
 
@@ -55,27 +70,37 @@ class SparseRows:
 
 
 class ScaledRows:
-    """Rows of another matrix, capped and rescaled a block at a time."""
+    """Rows of another matrix, capped and rescaled a block at a time.
 
-    def __init__(self, rows: Any, scaling: Scaling) -> None:
-        self._rows, self._scaling = rows, scaling
-        self.shape, self.dtype, self.sparse = rows.shape, rows.dtype, rows.sparse
+    Dense rows leave out the features of factor 0; ``kept`` holds the numbers of the others.
+    """
+
+    def __init__(self, X: Any, scaling: Scaling) -> None:
+        rows: Any = as_rows(X)
+        self._factors = scaling.rows
+        n, d = rows.shape
+        self.dtype, self.sparse = rows.dtype, rows.sparse
+        self.kept = np.arange(d) if self.sparse else np.flatnonzero(scaling.columns)
+        if isinstance(rows, DenseRows) and len(self.kept) < d:
+            rows = ChosenColumns(rows, self.kept)
+        self._rows = rows
+        self.shape = (n, len(self.kept))
+        self._caps, self._columns = scaling.caps[self.kept], scaling.columns[self.kept]
 
     def block(self, start: int, stop: int) -> Any:
-        return self._scaled(self._rows.block(start, stop), self._scaling.rows[start:stop])
+        return self._scaled(self._rows.block(start, stop), self._factors[start:stop])
 
     def take(self, rows: np.ndarray) -> Any:
-        return self._scaled(self._rows.take(rows), self._scaling.rows[rows])
+        return self._scaled(self._rows.take(rows), self._factors[rows])
 
     def _scaled(self, block: Any, factors: np.ndarray) -> Any:
-        caps, columns = self._scaling.caps, self._scaling.columns
         if is_sparse(block):
             chosen = block.indices
-            np.minimum(block.data, caps[chosen], out=block.data)
-            block.data *= columns[chosen] * np.repeat(factors, np.diff(block.indptr))
+            np.minimum(block.data, self._caps[chosen], out=block.data)
+            block.data *= self._columns[chosen] * np.repeat(factors, np.diff(block.indptr))
             return block
-        np.minimum(block, caps, out=block)
-        block *= columns
+        np.minimum(block, self._caps, out=block)
+        block *= self._columns
         block *= factors[:, None]
         return block
 
