@@ -1,0 +1,340 @@
+"""Feature weights under noise: the relevance weighting and its peers, one setting everywhere.
+
+    FNMF_DATA_HOME=... python benchmarks/noise.py [--seeds 5] [--only digits yale ...]
+
+Prints, for every bar, the mean over the seeds and whether it is met. Rows are appended to a CSV
+file as they come; a second run skips those already there. Labels are never used in a fit.
+"""
+
+import argparse
+import csv
+import time
+import warnings
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from sklearn.cluster import KMeans, SpectralClustering
+from sklearn.datasets import load_digits
+from sklearn.decomposition import NMF
+from sklearn.metrics import roc_auc_score
+
+from fnmf import FNMF
+from fnmf.datasets import (
+    add_noise_features,
+    load,
+    make_planted_subspaces,
+    noised_yale,
+    unit_rows,
+)
+from fnmf.graph import adaptive_neighbors
+from fnmf.metrics import clustering_accuracy
+from sparse_kmeans import SparseKMeans
+
+OURS = {"n_weightings": 4}
+EIGHT = ("yale", "orl", "binary-alphadigits", "usps", "semeion", "cnae-9", "glass", "mfeat")
+NOISES = [("uniform", q) for q in (20, 61, 183, 610)] + [
+    (kind, 610) for kind in ("exponential", "counts", "permuted", "heavy-tailed")
+]
+FIELDS = ("part", "data", "method", "seed", "acc", "auc", "own", "seconds")
+PUBLISHED = {"4x4": 0.4406, "6x6": 0.4067, "8x8": 0.3964}
+
+Data = tuple[np.ndarray, np.ndarray, np.ndarray]
+Outcome = tuple[np.ndarray, np.ndarray | None]
+Method = Callable[[np.ndarray, int, int], Outcome]
+
+
+def relevance(smoothness: float) -> Method:
+    def run(X: np.ndarray, c: int, seed: int) -> Outcome:
+        model = FNMF(c, weighting="relevance", smoothness=smoothness, random_state=seed, **OURS)
+        model.fit(X)
+        return model.labels_, model.feature_importances_
+
+    return run
+
+
+def paper(smoothness: float) -> Method:
+    def run(X: np.ndarray, c: int, seed: int) -> Outcome:
+        model = FNMF(c, weighting="paper", solver="mu", smoothness=smoothness, random_state=seed)
+        model.fit(X)
+        return model.labels_, model.feature_importances_
+
+    return run
+
+
+def gnmf(smoothness: float) -> Method:
+    def run(X: np.ndarray, c: int, seed: int) -> Outcome:
+        model = FNMF(
+            c,
+            weighting="uniform",
+            n_weightings=1,
+            solver="mu-fast",
+            smoothness=smoothness,
+            random_state=seed,
+        )
+        return model.fit_predict(X), None
+
+    return run
+
+
+def kmeans(X: np.ndarray, c: int, seed: int) -> Outcome:
+    return KMeans(c, n_init=10, random_state=seed).fit_predict(X), None
+
+
+def spectral(X: np.ndarray, c: int, seed: int) -> Outcome:
+    graph = adaptive_neighbors(X, 5).astype(np.float64)
+    graph.indices, graph.indptr = graph.indices.astype(np.int32), graph.indptr.astype(np.int32)
+    model = SpectralClustering(c, affinity="precomputed", random_state=seed)
+    return model.fit_predict(graph), None
+
+
+def nmf(X: np.ndarray, c: int, seed: int) -> Outcome:
+    codes = NMF(c, init="nndsvda", random_state=seed, max_iter=300).fit_transform(X)
+    return kmeans(codes, c, seed)
+
+
+def sparse_kmeans(X: np.ndarray, c: int, seed: int) -> Outcome:
+    model = SparseKMeans(c, random_state=seed).fit(X)
+    return model.labels_, model.weights_
+
+
+MAIN: dict[str, Method] = {
+    "relevance": relevance(100),
+    "paper": paper(100),
+    "GNMF": gnmf(100),
+}
+PEERS: dict[str, Method] = {
+    "k-means": kmeans,
+    "spectral": spectral,
+    "NMF": nmf,
+    "sparse k-means": sparse_kmeans,
+}
+TUNED: dict[str, Method] = {
+    f"{name}, {strength}": make(strength)
+    for name, make in (("relevance", relevance), ("paper", paper), ("GNMF", gnmf))
+    for strength in (10, 100)
+}
+
+
+@cache
+def _digits() -> tuple[np.ndarray, np.ndarray]:
+    digits = load_digits()
+    return digits.data[:, digits.data.max(axis=0) > 0].astype(np.float32), digits.target
+
+
+def noised_digits(kind: str, n_noise: int, seed: int) -> Data:
+    X, y = _digits()
+    X, informative = add_noise_features(X, n_noise, kind, random_state=seed)
+    return unit_rows(X), y, informative
+
+
+def public(name: str, seed: int) -> Data:
+    bunch = load(name)
+    X = unit_rows(bunch.data.astype(np.float32))
+    return X, bunch.target, np.ones(X.shape[1], bool)
+
+
+def noisy_yale(kind: str, seed: int) -> Data:
+    bunch = noised_yale(kind, random_state=seed)
+    return unit_rows(bunch.data.astype(np.float32)), bunch.target, bunch.informative
+
+
+def jobs(part: str) -> list[tuple[str, Callable[[int], Data], dict[str, Method]]]:
+    """Data sets of a part, and the methods that run on them."""
+    if part == "digits":
+        sets = [("clean", lambda seed: noised_digits("uniform", 0, seed))]
+        sets += [
+            (f"{kind} {q}", lambda seed, kind=kind, q=q: noised_digits(kind, q, seed))
+            for kind, q in NOISES
+        ]
+        return [
+            (n, make, MAIN | PEERS if n in ("clean", "uniform 610") else MAIN) for n, make in sets
+        ]
+    if part == "yale":
+        sets = [("clean", lambda seed: public("yale", seed))]
+        sets += [
+            (kind, lambda seed, kind=kind: noisy_yale(kind, seed)) for kind in ("Noise", *PUBLISHED)
+        ]
+        return [(name, make, MAIN | PEERS) for name, make in sets]
+    return [(name, lambda seed, name=name: public(name, seed), TUNED | PEERS) for name in EIGHT]
+
+
+def own_features(model: FNMF, y: np.ndarray, features: np.ndarray) -> float:
+    """Share of each cluster's own features among those its samples' mixture weighs most."""
+    mixture = model.assignments_.astype(np.float64) ** 2 @ model.feature_weights_
+    found = []
+    for a, own in enumerate(features):
+        ranked = np.argsort(-mixture[y == a].mean(axis=0), kind="stable")
+        found.append(own[ranked[: own.sum()]].mean())
+    return float(np.mean(found))
+
+
+def planted_row(seed: int) -> dict[str, float]:
+    X, y, features = make_planted_subspaces(random_state=seed)
+    start = time.perf_counter()
+    model = FNMF(4, weighting="relevance", random_state=seed, **OURS).fit(unit_rows(X))
+    return {
+        "acc": clustering_accuracy(y, model.labels_),
+        "auc": float(roc_auc_score(features.any(axis=0), model.feature_importances_)),
+        "own": own_features(model, y, features),
+        "seconds": time.perf_counter() - start,
+    }
+
+
+def cost() -> float:
+    """Seconds of an iteration over those of the paper's weighting, refreshes apart."""
+    rng = np.random.default_rng(0)
+    X, _, _ = make_planted_subspaces(20_000, 10, 20, 784, random_state=0)
+    X = unit_rows(X).astype(np.float32)
+    graph = adaptive_neighbors(X[:, rng.permutation(784)[:50]], 5)
+    seconds = {}
+    for name in ("relevance", "paper"):
+        times = []
+        for iterations in (20, 120):
+            model = FNMF(
+                10,
+                weighting=name,
+                graph_refresh=0,
+                graph=graph,
+                solver="mu",
+                init="random",
+                tol=0,
+                max_iter=iterations,
+                random_state=0,
+            )
+            start = time.perf_counter()
+            model.fit(X)
+            times.append(time.perf_counter() - start)
+        seconds[name] = (times[1] - times[0]) / 100
+    return seconds["relevance"] / seconds["paper"]
+
+
+class Store:
+    """Rows of a CSV file, read once and appended to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rows: list[dict[str, str]] = []
+        if path.exists():
+            with path.open() as file:
+                self.rows = list(csv.DictReader(file))
+        else:
+            with path.open("w", newline="") as file:
+                csv.writer(file).writerow(FIELDS)
+
+    def has(self, *key: object) -> bool:
+        wanted = tuple(map(str, key))
+        return any(tuple(row[f] for f in FIELDS[:4]) == wanted for row in self.rows)
+
+    def add(self, *key: object, **figures: float) -> None:
+        values = [*map(str, key), *(f"{figures.get(f, np.nan):.5g}" for f in FIELDS[4:])]
+        self.rows.append(dict(zip(FIELDS, values, strict=True)))
+        with self.path.open("a", newline="") as file:
+            csv.writer(file).writerow(values)
+        print(*values, flush=True)
+
+    def mean(self, part: str, data: str, method: str, field: str = "acc") -> float:
+        found = [
+            float(row[field])
+            for row in self.rows
+            if (row["part"], row["data"], row["method"]) == (part, data, method)
+        ]
+        return float(np.mean(found)) if found else np.nan
+
+
+def measure(store: Store, parts: list[str], seeds: int) -> None:
+    for part in parts:
+        if part == "planted":
+            for seed in range(seeds):
+                if not store.has(part, "planted", "relevance", seed):
+                    store.add(part, "planted", "relevance", seed, **planted_row(seed))
+            continue
+        if part == "cost":
+            continue
+        for seed in range(seeds):
+            for name, make, methods in jobs(part):
+                for method, run in methods.items():
+                    if store.has(part, name, method, seed):
+                        continue
+                    X, y, informative = make(seed)
+                    start = time.perf_counter()
+                    labels, importances = run(X, len(np.unique(y)), seed)
+                    seconds = time.perf_counter() - start
+                    auc = np.nan
+                    if importances is not None and not informative.all():
+                        auc = float(roc_auc_score(informative, importances))
+                    acc = clustering_accuracy(y, labels)
+                    store.add(part, name, method, seed, acc=acc, auc=auc, seconds=seconds)
+
+
+def bars(store: Store) -> list[tuple[str, float, float]]:
+    """Name, figure and bar of every requirement; a figure at or above its bar meets it."""
+    rows: list[tuple[str, float, float]] = []
+    clean = store.mean("digits", "clean", "relevance")
+    for kind, q in NOISES:
+        name = f"{kind} {q}"
+        low = 0.9 if kind == "heavy-tailed" else 0.95
+        auc = store.mean("digits", name, "relevance", "auc")
+        rows.append((f"digits + {q} {kind}: AUC", auc, low))
+        acc = store.mean("digits", name, "relevance")
+        if kind == "heavy-tailed":
+            rows.append((f"digits + {q} {kind}: ACC", acc, 0.7))
+        elif q == 610:
+            ratio = 0.95 if kind == "uniform" else 0.9
+            rows.append((f"digits + {q} {kind}: ACC over clean", acc / clean, ratio))
+    rows.append(("Yale: ACC", store.mean("yale", "clean", "relevance"), 0.55))
+    rows.append(("Yale + noise: AUC", store.mean("yale", "Noise", "relevance", "auc"), 0.99))
+    rivals = max(store.mean("yale", "Noise", name) for name in ("GNMF", "paper"))
+    rows.append(("Yale + noise: ACC", store.mean("yale", "Noise", "relevance"), rivals))
+    for kind, published in PUBLISHED.items():
+        acc = store.mean("yale", kind, "relevance")
+        rows.append((f"Yale, {kind} occluded: ACC", acc, published))
+    gains = []
+    for name in EIGHT:
+        best = {
+            method: max(store.mean("clean", name, f"{method}, {s}") for s in (10, 100))
+            for method in ("relevance", "paper", "GNMF")
+        }
+        rival = max(best["paper"], best["GNMF"])
+        gains.append(best["relevance"] - rival)
+        rows.append((f"{name}: ACC", best["relevance"], rival - 0.01))
+    rows.append(("eight clean sets: mean gain", float(np.mean(gains)), 0.0))
+    for field, low in (("acc", 0.95), ("auc", 0.99), ("own", 0.9)):
+        found = store.mean("planted", "planted", "relevance", field)
+        rows.append((f"planted subspaces: {field}", found, low))
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--out", type=Path, default=Path("noise.csv"))
+    parts = ["planted", "yale", "digits", "clean", "cost"]
+    parser.add_argument("--only", nargs="*", choices=parts, default=parts)
+    parser.add_argument("--print", action="store_true", help="print the tables only")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    store = Store(options.out)
+    if not options.print:
+        measure(store, options.only, options.seeds)
+    print(f"\n{'requirement':<42}{'found':>8}{'bar':>8}")
+    for name, found, bar in bars(store):
+        verdict = "" if np.isnan(found) else "met" if found >= bar else "MISSED"
+        print(f"{name:<42}{found:>8.3f}{bar:>8.3f}  {verdict}")
+    if "cost" in options.only and not options.print:
+        ratio = cost()
+        verdict = "met" if ratio <= 1.2 else "MISSED"
+        print(f"{'iteration against the paper (at most)':<42}{ratio:>8.2f}{1.2:>8.2f}  {verdict}")
+    print("\nACC of all methods, mean over seeds")
+    names = sorted({(row["part"], row["data"]) for row in store.rows})
+    for part, data in names:
+        methods = dict.fromkeys(
+            r["method"] for r in store.rows if (r["part"], r["data"]) == (part, data)
+        )
+        cells = ", ".join(f"{m} {store.mean(part, data, m):.3f}" for m in methods)
+        print(f"{part:<8}{data:<20}{cells}")
+
+
+if __name__ == "__main__":
+    main()
