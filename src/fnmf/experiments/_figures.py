@@ -10,6 +10,7 @@ from fnmf.experiments._plan import FACE_SETS, PAPER_WEIGHTINGS, STUDIED, TABLE_S
 from fnmf.experiments._registry import NOISED_SETS, problems
 from fnmf.experiments._store import Store
 from fnmf.experiments._summary import by_setting, summarise
+from fnmf.metrics import clustering_accuracy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,8 +73,9 @@ def toy(store: Store) -> "Figure | None":
     points, classes = picture["points"], picture["classes"]
     panels: list[tuple[str, np.ndarray, float | None]] = [("Original data", classes, None)]
     for method in drawn:
-        cell = cells["toy", method]
-        panels.append((method, _matched(classes, store.labels(cell.key)), cell.acc))
+        labels = store.labels(cells["toy", method].key)
+        acc = clustering_accuracy(classes, labels)  # of the run shown, not the mean of all
+        panels.append((method, _matched(classes, labels), acc))
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
     figure = _new(2.3 * columns, 2.2 * rows)
@@ -180,6 +182,7 @@ def convergence(store: Store) -> "Figure | None":
     for name, values in curves.items():
         axes[name].plot(np.arange(1, len(values) + 1), values, color=_COLOURS[0], lw=1.2)
         axes[name].ticklabel_format(axis="y", style="sci", scilimits=(-2, 3))
+        axes[name].yaxis.get_offset_text().set_fontsize(6)
     figure.supxlabel("Iteration", fontsize=8)
     figure.supylabel("Objective", fontsize=8)
     return figure

@@ -153,9 +153,10 @@ _FNMF_GRID = {"diversity": GRID, "smoothness": GRID}
 def _register_all() -> None:
     for method in all_methods().values():
         register_method(method)
-    register_method(Method("FNMF", _fnmf, grid=_FNMF_GRID, citation=_PAPER))
+    paper = partial(_fnmf, weighting="paper", solver="mu")
+    register_method(Method("FNMF", paper, grid=_FNMF_GRID, citation=_PAPER))
     relevance = partial(_fnmf, weighting="relevance")
-    register_method(Method("FNMF-R", relevance, grid=_FNMF_GRID, citation=_PAPER))
+    register_method(Method("FNMF-R", relevance, grid={"smoothness": GRID}, citation=_PAPER))
     register_method(Method("FNMF-R, defaults", relevance, citation=_PAPER))
 
     for name in TABLE_SETS:

@@ -94,7 +94,7 @@ def _cell(params: dict[str, Any], runs: Sequence[Mapping[str, Any]], settings: i
         repeats=len(runs),
         settings=settings,
         seconds=_mean(runs, "seconds"),
-        key=ordered[len(ordered) // 2]["key"],
+        key=ordered[(len(ordered) - 1) // 2]["key"],
     )
 
 
