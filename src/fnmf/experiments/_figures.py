@@ -74,8 +74,9 @@ def toy(store: Store) -> "Figure | None":
     panels: list[tuple[str, np.ndarray, float | None]] = [("Original data", classes, None)]
     for method in drawn:
         labels = store.labels(cells["toy", method].key)
-        acc = clustering_accuracy(classes, labels)  # of the run shown, not the mean of all
-        panels.append((method, _matched(classes, labels), acc))
+        # The accuracy of the run shown, not the mean of all.
+        shown = clustering_accuracy(classes, labels)
+        panels.append((method, _matched(classes, labels), shown))
     columns = min(3, len(panels))
     rows = -(-len(panels) // columns)
     figure = _new(2.3 * columns, 2.2 * rows)
