@@ -181,21 +181,26 @@ def step_u(problem, state, solver):
     return replace(state, U=U)
 
 
-def iterate(problem, state, solver, shared, learn=True):
-    """One iteration. The shared assignment is updated after the weights, the other before.
+def order(solver, shared):
+    """Blocks in the order in which an iteration visits them."""
+    if shared:
+        return "V", "theta", "P", "U"
+    return ("V", "P", "theta", "U") if solver == "hals" else ("V", "U", "P", "theta")
 
-    With a scale-free graph term the components end with unit length.
-    """
-    state = step_v(problem, state, solver)
-    if not shared:
-        state = step_p(problem, state, shared=False)
-    if learn:
-        state = step_theta(problem, state)
-    if shared and state.P.shape[1] > 1:
-        state = step_p(problem, state, shared=True)
-    state = step_u(problem, state, solver)
-    if problem.scale_free:
-        norms = np.linalg.norm(state.U, axis=0)
-        norms[norms == 0] = 1
-        state = replace(state, U=state.U / norms, V=state.V * norms)
+
+def iterate(problem, state, solver, shared, learn=True):
+    """One iteration. With a scale-free graph term the components have unit length after it."""
+    for block in order(solver, shared):
+        if block == "V":
+            state = step_v(problem, state, solver)
+        elif block == "P" and state.P.shape[1] > 1:
+            state = step_p(problem, state, shared)
+        elif block == "theta" and learn:
+            state = step_theta(problem, state)
+        elif block == "U":
+            state = step_u(problem, state, solver)
+            if problem.scale_free:
+                norms = np.linalg.norm(state.U, axis=0)
+                norms[norms == 0] = 1
+                state = replace(state, U=state.U / norms, V=state.V * norms)
     return state

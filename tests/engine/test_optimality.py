@@ -49,11 +49,15 @@ def test_sums_give_the_gradient_of_u(kind, shared):
     problem = make_problem(1, n=14, d=7)
     factors = factors_of(make_state(problem, 1, 3, 2, shared), shared)
     sweeps = sweeps_on(problem, kind)
-    options = options_of(problem, shared, "hals")
+    options = options_of(problem, shared, "mu")
     sweeps.refresh_graph(factors.V)
-    sums = sweeps.samples(factors, options)
-    targets = sweeps.targets(factors, sums, options)
-    found = 2 * (hessian_times(factors.U, sums.weighted_grams(factors.P), None) - targets)
+    if shared:
+        sums = sweeps.shared(factors, options)
+        targets = sweeps.effective_weights(factors)[:, None] * sums.codes_cross
+        grams = factors.P[0, :, None, None] ** 2 * sums.codes_gram
+    else:
+        targets, grams = sweeps.codes(factors, options)
+    found = 2 * (hessian_times(factors.U, grams, None) - targets)
     expected = numerical_gradient(problem, state_of(factors), "U")
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10)
 
@@ -106,7 +110,9 @@ def test_repeated_steps_of_v_reach_the_least_squares_solution_with_graph(solver,
     options = options_of(problem, True, solver, learn=False)
     for _ in range(rounds):
         sweeps.refresh_graph(factors.V)
-        sweeps.samples(factors, options)
+        if solver == "hals":
+            sweeps.solve_codes(factors, options)
+        sweeps.shared(factors, options)
     # All rows at once: data term and edges of the graph as one least-squares problem in vec(V).
     n, c = state.V.shape
     blocks = [np.kron(np.eye(n), state.U)]

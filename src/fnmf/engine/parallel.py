@@ -32,24 +32,40 @@ class Crew:
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
-        self._pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        # The calling thread is one of the crew.
+        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
 
     def each(self, task: Callable[[int, int], Result], blocks: Sequence[Block]) -> Iterator[Result]:
         """Results in the order of the blocks, at most one more than the threads held at a time."""
         if self._pool is None or len(blocks) == 1:
             yield from (task(*block) for block in blocks)
             return
-        waiting: deque[Future[Result]] = deque()
+        held: deque[tuple[Block, Future[Result]]] = deque()
+        upcoming = iter(blocks)
         try:
-            for block in blocks:
-                waiting.append(self._pool.submit(task, *block))
-                if len(waiting) > self.threads:
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
+            while True:
+                while len(held) <= self.threads and (block := next(upcoming, None)):
+                    held.append((block, self._pool.submit(task, *block)))
+                if not held:
+                    return
+                if not held[0][1].done():
+                    self._help(task, held)
+                yield held.popleft()[1].result()
         finally:
-            for future in waiting:
+            for _, future in held:
                 future.cancel()
+
+    @staticmethod
+    def _help(
+        task: Callable[[int, int], Result], held: deque[tuple[Block, Future[Result]]]
+    ) -> None:
+        """Do the first block that nobody has begun, rather than wait for the next result."""
+        for place, (block, future) in enumerate(held):
+            if future.cancel():
+                done: Future[Result] = Future()
+                done.set_result(task(*block))
+                held[place] = block, done
+                return
 
     def close(self) -> None:
         if self._pool is not None:

@@ -105,13 +105,18 @@ def solve_codes(cross, V, squares, grams, smoothness, pointers, neighbours, simi
 
 
 @njit(nogil=True, cache=True)
-def graph_product(start, stop, V, pointers, neighbours, similarity, out):  # type: ignore[no-untyped-def]
-    """Rows ``start`` to ``stop`` of S V."""
+def graph_product(start, stop, V, pointers, neighbours, similarity, degree, out):  # type: ignore[no-untyped-def]
+    """Rows ``start`` to ``stop`` of S V; returns their part of v_aᵀ L v_a for each component."""
+    n_components = V.shape[1]
+    roughness = np.zeros(n_components)
     for i in range(start, stop):
         row = out[i]
         row[:] = 0
         for entry in range(pointers[i], pointers[i + 1]):
             weight = similarity[entry]
             neighbour = V[neighbours[entry]]
-            for a in range(row.shape[0]):
+            for a in range(n_components):
                 row[a] += weight * neighbour[a]
+        for a in range(n_components):
+            roughness[a] += V[i, a] * (degree[i] * V[i, a] - row[a])
+    return roughness

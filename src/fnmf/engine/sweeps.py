@@ -116,13 +116,10 @@ class Sweeps:
         if self._mean.shape != V.shape:
             self._mean = np.empty_like(V)
 
+        graph = self._pointers, self._neighbours, self._similarity, self._degree
+
         def task(start: int, stop: int) -> tuple[np.ndarray]:
-            graph_product(
-                start, stop, V, self._pointers, self._neighbours, self._similarity, self._mean
-            )
-            rows = slice(start, stop)
-            gap = self._degree[rows, None] * V[rows] - self._mean[rows]
-            return (np.einsum("ic,ic->c", V[rows], gap, dtype=np.float64),)
+            return (graph_product(start, stop, V, *graph, self._mean),)
 
         (roughness,) = add_up(self.crew.each(task, self.blocks))
         return np.maximum(roughness, 0.0)

@@ -1,6 +1,12 @@
 """The simplex sub-problem behind the feature weights."""
 
+import math
+
 import numpy as np
+from numba import njit
+
+# Curvatures below this, relative to the largest, count as none.
+FLAT = 1e-290
 
 
 def minimise_on_simplex(curvature: np.ndarray, slope: np.ndarray) -> np.ndarray:
@@ -33,33 +39,60 @@ def minimise_on_simplex(curvature: np.ndarray, slope: np.ndarray) -> np.ndarray:
     >>> minimise_on_simplex(np.array([1.0, 1.0, 1.0]), np.array([0.0, 0.0, 9.0]))
     array([0.5, 0.5, 0. ])
     """
-    a = np.asarray(curvature, dtype=np.float64)
-    b = np.asarray(slope, dtype=np.float64)
+    a = np.ascontiguousarray(curvature, dtype=np.float64)
+    b = np.ascontiguousarray(slope, dtype=np.float64)
+    return _minimise(a, b)
+
+
+@njit(cache=True, nogil=True)
+def _minimise(a, b):  # type: ignore[no-untyped-def]
+    n_features = a.size
+    theta = np.zeros(n_features)
     # Only differences of slopes count, and a common scale does not: a power of two is exact.
     largest = max(a.max(), b.max() - b.min())
     if largest == 0:
-        return np.full(a.shape, 1 / a.size)
-    exponent = -int(np.frexp(largest)[1])
-    a = np.ldexp(a, exponent)
-    curved = a > 1e-290
-    theta = np.zeros_like(a)
-    slopes, inverse = b[curved], 0.5 / a[curved]
-    if not curved.all():
-        cap = b[~curved].min()
-        below = np.ldexp(np.maximum(cap - slopes, 0), exponent) * inverse
-        if below.sum() <= 1:
-            theta[curved] = below
-            flat = ~curved & (b == cap)
-            theta[flat] = (1 - below.sum()) / flat.sum()
-            return theta / theta.sum()
-    order = np.argsort(slopes, kind="stable")
-    rising = slopes[order]
+        theta[:] = 1 / n_features
+        return theta
+    exponent = -math.frexp(largest)[1]
+    inverse = np.zeros(n_features)
+    cap = np.inf
+    for k in range(n_features):
+        scaled = math.ldexp(a[k], exponent)
+        if scaled > FLAT:
+            inverse[k] = 0.5 / scaled
+        else:
+            cap = min(cap, b[k])
+    if cap < np.inf and _below(cap, b, inverse, exponent, theta) <= 1:
+        n_flat = 0
+        for k in range(n_features):
+            n_flat += inverse[k] == 0 and b[k] == cap
+        left = (1 - theta.sum()) / n_flat
+        for k in range(n_features):
+            if inverse[k] == 0 and b[k] == cap:
+                theta[k] = left
+        return theta / theta.sum()
     # Mass with η at each slope in turn: a sum of non-negative terms.
-    steps = np.ldexp(np.diff(rising), exponent) * np.cumsum(inverse[order])[:-1]
-    mass = np.concatenate([[0.0], np.cumsum(steps)])
-    last = rising[np.flatnonzero(mass < 1)[-1]]
-    active = slopes <= last
-    gaps = np.ldexp(last - slopes[active], exponent)
-    rest = max(1 - float(gaps @ inverse[active]), 0.0) / inverse[active].sum()
-    theta[np.flatnonzero(curved)[active]] = (rest + gaps) * inverse[active]
+    last = previous = np.inf
+    mass = spread = 0.0
+    for k in np.argsort(b, kind="mergesort"):
+        if inverse[k] == 0:
+            continue
+        if previous < np.inf:
+            mass += math.ldexp(b[k] - previous, exponent) * spread
+        if mass >= 1:
+            break
+        spread += inverse[k]
+        last = previous = b[k]
+    rest = max(1 - _below(last, b, inverse, exponent, theta), 0.0) / spread
+    for k in range(n_features):
+        theta[k] = theta[k] + rest * inverse[k] if b[k] <= last else 0.0
     return theta / theta.sum()
+
+
+@njit(cache=True, nogil=True)
+def _below(level, b, inverse, exponent, theta):  # type: ignore[no-untyped-def]
+    """Fill theta as if η were ``level``; returns its mass."""
+    for k in range(b.size):
+        gap = level - b[k]
+        theta[k] = math.ldexp(gap, exponent) * inverse[k] if gap > 0 else 0.0
+    return theta.sum()
