@@ -97,7 +97,7 @@ def diagnosis(
     weights = getattr(model, "feature_weights_", None)
     if weights is not None:
         used = _used(np.atleast_2d(np.asarray(weights, dtype=float)), model)
-        findings.append(_collapse(used, stats))
+        findings.append(_collapse(used, stats, getattr(model, "weighting", None) == "relevance"))
         if len(used) > 1:
             findings.append(_overlap(used))
     graph = getattr(model, "graph_", None)
@@ -135,7 +135,7 @@ def _finding(level: str, title: str, text: str) -> dict[str, str]:
     return {"level": level, "title": title, "text": text}
 
 
-def _collapse(weights: np.ndarray, stats: Statistics) -> dict[str, str]:
+def _collapse(weights: np.ndarray, stats: Statistics, relevance: bool) -> dict[str, str]:
     squares = (weights**2).sum(axis=1)
     effective = np.divide(
         weights.sum(axis=1) ** 2, squares, out=np.zeros(len(weights)), where=squares > 0
@@ -151,10 +151,8 @@ def _collapse(weights: np.ndarray, stats: Statistics) -> dict[str, str]:
         f"Nearly empty features hold {on_empty:.0%} of the weight."
     )
     if (few and n_features > 10) or on_empty > 0.5:
-        text += (
-            " The weights have collapsed onto a few features and say little about the clusters; "
-            'fit again with weighting="relevance".'
-        )
+        text += " The weights have collapsed onto a few features and say little about the clusters"
+        text += "." if relevance else '; fit again with weighting="relevance".'
         return _finding("warn", "Feature weights", text)
     return _finding("good", "Feature weights", text)
 
