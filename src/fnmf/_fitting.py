@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,8 +18,10 @@ from fnmf.engine.scaled import Scaling, scaled_view_of
 from fnmf.engine.solver import HISTORY, Factors, Options, Progress, Result, solve
 from fnmf.engine.sweeps import Sweeps
 from fnmf.engine.views import view_of, working_dtype
+from fnmf.exceptions import WeightCollapseWarning
 from fnmf.graph import adaptive_weights, nearest_neighbors
 from fnmf.graph._rows import ScaledRows
+from fnmf.model.diagnosis import collapsed, effective_features, empty_share, overlap
 from fnmf.model.weighting import FixedWeighting, PaperWeighting, Weighting, uniform_weights
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ def fit_model(
     hooks = IterationHooks(model, data, len(seeds), model.max_iter * (1 + _refreshes(model)))
     with crew(model.n_jobs) as workers:
         sweeps = Sweeps(view_of(data), graph, workers)
+        energy = sweeps.column_energy
         best: Fitted | None = None
         for number, seed in enumerate(seeds):
             fitted = _one_start(model, data, graph, sweeps, int(seed), hooks)
@@ -59,6 +63,7 @@ def fit_model(
     assert best is not None
     for name, value in fitted_attributes(best.result.factors, data, best.graph).items():
         setattr(model, name, value)
+    _diagnose(model, energy)
     hooks.end()
     return best.result
 
@@ -70,19 +75,36 @@ def fitted_attributes(factors: Factors, data: Data, graph: sp.csr_array | None) 
     dtype = factors.V.dtype
     weights = factors.weights
     share = P.mean(axis=0, dtype=np.float64)
-    spread = np.sum(weights**2, axis=1)
-    effective = np.divide(1, spread, out=np.zeros_like(spread), where=spread > 0)
     return {
         "components_": np.ascontiguousarray(factors.U.T),
         "embedding_": factors.V,
         "feature_weights_": weights.astype(dtype),
         "assignments_": P,
         "feature_importances_": ((share / share.sum()) @ weights).astype(dtype),
-        "effective_features_": effective.astype(dtype),
+        "effective_features_": effective_features(weights).astype(dtype),
         "graph_": graph,
         # Neighbours of new samples are looked up among these; a reference, not a copy.
         "_fit_X": data,
     }
+
+
+def _diagnose(model: FNMF, energy: np.ndarray) -> None:
+    """How the weights turned out; a warning if they have collapsed."""
+    dtype = model.feature_weights_.dtype
+    weights = model.feature_weights_.astype(np.float64)
+    model.weighting_overlap_ = overlap(weights).astype(dtype)
+    model.empty_weight_ = empty_share(weights, energy).astype(dtype)
+    mean = model.assignments_.mean(axis=0, dtype=np.float64) @ weights
+    if model.weighting == "paper" and collapsed(mean, energy, model.n_components):
+        count = float(effective_features(mean))
+        warnings.warn(
+            f"The feature weights have collapsed: they rest on about {count:.0f} of "
+            f"{np.count_nonzero(energy)} features, which the model fits without learning "
+            'anything. Use weighting="relevance" for weights that mean something, or '
+            'weighting="uniform" for none.',
+            WeightCollapseWarning,
+            stacklevel=5,
+        )
 
 
 def encode_new(model: FNMF, data: Data) -> np.ndarray:
@@ -254,6 +276,7 @@ def _fit_relevance(
     attributes = relevance_attributes(last.setting, factors, data, fit.caps, last.moments)
     for name, value in attributes.items():
         setattr(model, name, value)
+    _diagnose(model, last.moments.total + data.shape[0] * last.setting.mean**2)
     hooks.end()
     history = with_rounds([one.result.history for one in best])
     return Result(factors, history, last.result.converged, last.result.objective)

@@ -186,10 +186,10 @@ class FNMF(
         smoothness: float = 100.0,
         n_neighbors: int = 5,
         graph: Any = "adaptive",
-        weighting: str = "paper",
+        weighting: str = "relevance",
         graph_refresh: int | None = None,
         assignment: str = "sample",
-        solver: str = "mu",
+        solver: str = "mu-fast",
         init: Any = "kmeans",
         normalize_components: bool = True,
         n_clusters: int | None = None,
@@ -319,6 +319,8 @@ class FNMF(
         if self.weighting == "uniform":
             weights = self.feature_weights_[0]
             return np.divide(fitted, weights, out=np.zeros_like(fitted), where=weights > 0)
+        unused = self._omega.max(axis=0) == 0
+        fitted[:, unused] = self._mean[unused]
         return fitted
 
     @property

@@ -23,6 +23,7 @@ from fnmf.engine.solver import Factors, Options, Progress, Result, solve
 from fnmf.engine.sweeps import Sweeps
 from fnmf.engine.views import View, view_of, working_dtype
 from fnmf.graph._rows import ScaledRows
+from fnmf.model.diagnosis import effective_features
 from fnmf.model.relevance import (
     LOSSES,
     Loss,
@@ -305,13 +306,15 @@ def relevance_attributes(
     dtype = factors.V.dtype
     explained = relevance(found) if found is not None else np.zeros(data.shape[1])
     total = explained.sum()
+    importances = explained / total if total > 0 else shares.mean(axis=0)
     return {
         "components_": np.ascontiguousarray(factors.U.T),
         "embedding_": factors.V,
         "feature_weights_": shares.astype(dtype),
         "assignments_": P,
-        "feature_relevance_": explained,
-        "feature_importances_": explained / total if total > 0 else shares.mean(axis=0),
+        "feature_relevance_": explained.astype(dtype),
+        "feature_importances_": importances.astype(dtype),
+        "effective_features_": effective_features(shares).astype(dtype),
         "graph_": setting.graph,
         "_fit_X": data,
         "_caps": caps,

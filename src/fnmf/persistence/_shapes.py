@@ -29,6 +29,8 @@ _SHAPES = {
     "_rows": "nd",
     "_scales": "c",
     "feature_relevance_": "d",
+    "weighting_overlap_": "mm",
+    "empty_weight_": "m",
     "_caps": "d",
     "_omega": "md",
     "_prices": "md",
