@@ -7,7 +7,6 @@ import tempfile
 import warnings
 from pathlib import Path
 
-import numpy as np
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.preprocessing import normalize
 
@@ -68,7 +67,6 @@ def sixty(path: Path) -> None:
 
 def main() -> None:
     warnings.simplefilter("ignore")
-    np.seterr(all="raise", under="ignore")
     with tempfile.TemporaryDirectory() as folder:
         pages = {
             make: Path(folder) / f"{make.__name__}.html" for make in (customers, digits, sixty)

@@ -7,15 +7,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from fnmf.model.diagnosis import collapsed, effective_features, empty_share, overlap
 from fnmf.reporting._images import heat_image
 from fnmf.reporting._statistics import Statistics
 
 TOP = 30
 _MOST_SEARCHABLE = 20_000
 _MOST_WEIGHTINGS = 24
-_EMPTY = 1e-3
 _NEXT_TO_NOTHING = 1e-3
-_HARDLY_USED = 0.02
 
 
 def weightings(model: Any, names: list[str], image_shape: tuple[int, ...] | None) -> dict[str, Any]:
@@ -96,23 +95,16 @@ def diagnosis(
     findings = []
     weights = getattr(model, "feature_weights_", None)
     if weights is not None:
-        used = _used(np.atleast_2d(np.asarray(weights, dtype=float)), model)
-        findings.append(_collapse(used, stats, getattr(model, "weighting", None) == "relevance"))
-        if len(used) > 1:
-            findings.append(_overlap(used))
+        matrix = np.atleast_2d(np.asarray(weights, dtype=float))
+        findings.append(_spread(matrix, model, stats))
+        if len(matrix) > 1:
+            findings.append(_overlap(matrix))
     graph = getattr(model, "graph_", None)
     if sp.issparse(graph):
         findings.append(_components(graph, len(stats.sizes)))
     if stability is not None:
         findings.append(_stability(stability))
-    n_iter, limit = getattr(model, "n_iter_", None), getattr(model, "max_iter", None)
-    if n_iter is not None and limit is not None:
-        if n_iter >= limit:
-            text = f"The fit stopped at its limit of {limit} iterations; raise max_iter."
-            findings.append(_finding("warn", "Convergence", text))
-        else:
-            text = f"The fit settled after {n_iter} iterations (limit {limit})."
-            findings.append(_finding("good", "Convergence", text))
+    findings += _convergence(model)
     small = int((stats.sizes < max(2, 0.005 * stats.sizes.sum())).sum())
     if small:
         text = (
@@ -122,45 +114,41 @@ def diagnosis(
     return findings
 
 
-def _used(weights: np.ndarray, model: Any) -> np.ndarray:
-    """Weightings that some mixture really uses; the others decide nothing."""
+def _shares(weights: np.ndarray, model: Any) -> np.ndarray:
+    """How much the mixtures of the samples use each weighting, on average."""
     assignments = getattr(model, "assignments_", None)
     if assignments is None:
-        return weights
-    shares = np.asarray(assignments, dtype=float).mean(axis=0)
-    return weights[shares >= min(_HARDLY_USED, shares.max())]
+        return np.full(len(weights), 1 / len(weights))
+    return np.asarray(assignments, dtype=float).mean(axis=0)
 
 
 def _finding(level: str, title: str, text: str) -> dict[str, str]:
     return {"level": level, "title": title, "text": text}
 
 
-def _collapse(weights: np.ndarray, stats: Statistics, relevance: bool) -> dict[str, str]:
-    squares = (weights**2).sum(axis=1)
-    effective = np.divide(
-        weights.sum(axis=1) ** 2, squares, out=np.zeros(len(weights)), where=squares > 0
-    )
-    n_features = weights.shape[1]
-    empty = stats.energy < _EMPTY * stats.energy.mean()
-    total = weights.sum()
-    on_empty = float(weights[:, empty].sum() / total) if total > 0 else 0.0
-    few = effective.min() <= max(2.0, min(3.0, 0.02 * n_features))
-    told = ", ".join(f"{value:.1f}" for value in effective[:8])
+def _spread(weights: np.ndarray, model: Any, stats: Statistics) -> dict[str, str]:
+    shares = _shares(weights, model)
+    told = ", ".join(f"{value:.1f}" for value in effective_features(weights)[:8])
+    on_empty = float(shares @ empty_share(weights, stats.energy))
     text = (
-        f"Effective number of features of each weighting: {told} of {n_features}. "
+        f"Effective number of features of each weighting: {told} of {weights.shape[1]}. "
         f"Nearly empty features hold {on_empty:.0%} of the weight."
     )
-    if (few and n_features > 10) or on_empty > 0.5:
-        text += " The weights have collapsed onto a few features and say little about the clusters"
-        text += "." if relevance else '; fit again with weighting="relevance".'
+    rank = getattr(model, "n_components", len(stats.sizes))
+    # Relevance weights are few where few features matter; that is no collapse.
+    if getattr(model, "weighting", "paper") == "paper" and collapsed(
+        shares @ weights, stats.energy, rank
+    ):
+        text += (
+            " The weights have collapsed onto a few features and say little about the clusters; "
+            'fit again with weighting="relevance".'
+        )
         return _finding("warn", "Feature weights", text)
     return _finding("good", "Feature weights", text)
 
 
 def _overlap(weights: np.ndarray) -> dict[str, str]:
-    lengths = np.linalg.norm(weights, axis=1)
-    unit = weights / np.where(lengths > 0, lengths, 1)[:, None]
-    cosines = (unit @ unit.T)[np.triu_indices(len(unit), 1)]
+    cosines = overlap(weights)[np.triu_indices(len(weights), 1)]
     text = f"Cosine between weightings: mean {cosines.mean():.2f}, largest {cosines.max():.2f}."
     if cosines.min() > 0.99:
         text += " They coincide: one weighting would do."
@@ -187,6 +175,21 @@ def _components(graph: Any, n_clusters: int) -> dict[str, str]:
         )
         return _finding("note", "Neighbour graph", text)
     return _finding("good", "Neighbour graph", text)
+
+
+def _convergence(model: Any) -> list[dict[str, str]]:
+    n_iter, limit = getattr(model, "n_iter_", None), getattr(model, "max_iter", None)
+    if n_iter is None or limit is None:
+        return []
+    history = getattr(model, "history_", None)
+    if "round" in (getattr(getattr(history, "dtype", None), "names", None) or ()):
+        # The limit holds for each round; the last one decides.
+        n_iter = int((history["round"] == history["round"][-1]).sum())  # type: ignore[index]
+    if n_iter >= limit:
+        text = f"The fit stopped at its limit of {limit} iterations; raise max_iter."
+        return [_finding("warn", "Convergence", text)]
+    text = f"The fit settled after {n_iter} iterations (limit {limit})."
+    return [_finding("good", "Convergence", text)]
 
 
 def _stability(stability: dict[str, Any]) -> dict[str, str]:
