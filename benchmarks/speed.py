@@ -14,9 +14,9 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from _timing import THREADS, best, fnmf_iteration, seconds, sklearn_iteration
 from threadpoolctl import threadpool_limits
 
+from _timing import THREADS, best, fnmf_iteration, seconds, sklearn_iteration
 from fnmf.engine.parallel import crew
 from fnmf.engine.solver import Factors, Options, Progress, solve
 from fnmf.engine.sweeps import Sweeps
@@ -76,8 +76,10 @@ def growth() -> None:
     report("growth with n, 20k to 160k", slope, 1.05, " ".join(f"{1e3 * t:.1f}" for t in times))
 
 
-def _seconds_to(X: np.ndarray, S: sp.csr_array | None, terms: dict, solver: str, goal: float | None):
-    """Run 300 iterations, or until the objective is at ``goal``; seconds and final objective."""
+def _seconds_to(
+    X: np.ndarray, S: sp.csr_array | None, terms: dict, solver: str, goal: float | None
+) -> tuple[float, float, int]:
+    """Run 300 iterations, or until the objective is at ``goal``: seconds, objective, iterations."""
     view = view_of(X)
     n, d = X.shape
     c = terms["n_components"]
@@ -121,9 +123,9 @@ def hals() -> None:
     from fnmf.datasets import load, unit_rows
 
     cases = {
-        "NMF": dict(n_weightings=1, smoothness=0.0, diversity=0.0),
-        "GNMF": dict(n_weightings=1, smoothness=100.0, diversity=0.0),
-        "FNMF": dict(n_weightings=3, smoothness=0.01, diversity=10.0),
+        "NMF": {"n_weightings": 1, "smoothness": 0.0, "diversity": 0.0},
+        "GNMF": {"n_weightings": 1, "smoothness": 100.0, "diversity": 0.0},
+        "FNMF": {"n_weightings": 3, "smoothness": 0.01, "diversity": 10.0},
     }
     for case, terms in cases.items():
         ratios = []
@@ -145,8 +147,10 @@ def start() -> None:
     data = "import numpy as np; X = np.random.default_rng(0).random((2000, 256));"
     quiet = "import warnings; warnings.simplefilter('ignore');"
     ours = quiet + data + "from fnmf import FNMF; FNMF(10, max_iter=20, random_state=0).fit(X)"
-    theirs = quiet + data + (
-        "from sklearn.decomposition import NMF; NMF(10, max_iter=20, random_state=0).fit(X)"
+    theirs = (
+        quiet
+        + data
+        + ("from sklearn.decomposition import NMF; NMF(10, max_iter=20, random_state=0).fit(X)")
     )
 
     def fresh(code: str) -> float:

@@ -9,6 +9,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.extmath import randomized_svd
 from threadpoolctl import threadpool_limits
 
+from fnmf._labels import count_distinct
 from fnmf._validation import Data
 from fnmf.engine.mapped import MappedCSR
 from fnmf.engine.views import working_dtype
@@ -68,7 +69,9 @@ def _random(X: Data, n_components: int, scale: float, rng: np.random.RandomState
     size = 2 * np.sqrt(scale * _mean(X) / n_components)
     U = rng.uniform(size=(X.shape[1], n_components))
     V = rng.uniform(size=(X.shape[0], n_components))
-    return size * U, size * V
+    U *= size
+    V *= size
+    return U, V
 
 
 def _nndsvda(X: Data, n_components: int, scale: float, rng: np.random.RandomState) -> Start:
@@ -114,7 +117,9 @@ def _kmeans(X: Any, n_components: int, scale: float, rng: np.random.RandomState)
 
 
 def _distinct_centres(rows: Any, n_components: int, seed: int) -> np.ndarray:
-    count = len(np.unique(rows, axis=0)) if isinstance(rows, np.ndarray) else rows.shape[0]
+    count = rows.shape[0]
+    if isinstance(rows, np.ndarray):
+        count = count_distinct(rows, n_components)
     model = KMeans(min(n_components, count), n_init=_KMEANS_STARTS, random_state=seed)
     # One thread: with more, k-means adds up in an order that depends on their number.
     with threadpool_limits(1):
@@ -127,16 +132,23 @@ def _some_rows(X: Any, rng: np.random.RandomState) -> Any:
         return _rows(X, 0, n_samples)
     chosen = np.sort(rng.choice(n_samples, _KMEANS_ROWS, replace=False))
     if isinstance(X, ScaledRows):
-        return X.take(chosen).astype(X.dtype)
+        return _for_kmeans(X.take(chosen), X.dtype)
     if isinstance(X, MappedCSR):
         return sp.vstack([X.rows(i, i + 1) for i in chosen], format="csr")
     rows = X[chosen]
     return rows if sp.issparse(rows) else np.asarray(rows, working_dtype(X.dtype))
 
 
+def _for_kmeans(block: Any, dtype: np.dtype) -> Any:
+    if not isinstance(block, np.ndarray):
+        # scikit-learn wants 32-bit indices, which hold the features of any matrix that fits.
+        block.indices, block.indptr = (a.astype(np.int32) for a in (block.indices, block.indptr))
+    return block.astype(dtype)
+
+
 def _rows(X: Any, start: int, stop: int) -> Any:
     if isinstance(X, ScaledRows):
-        return X.block(start, stop).astype(X.dtype)
+        return _for_kmeans(X.block(start, stop), X.dtype)
     if isinstance(X, MappedCSR):
         return X.rows(start, stop)
     rows = X[start:stop]

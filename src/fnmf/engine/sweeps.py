@@ -92,8 +92,9 @@ class Sweeps:
         n_samples = view.shape[0]
         if graph is None:
             graph = sp.csr_array((n_samples, n_samples), dtype=view.dtype)
-        self._pointers = graph.indptr.astype(np.int64)
-        self._neighbours = graph.indices.astype(np.int32 if n_samples < 2**31 else np.int64)
+        self._pointers = graph.indptr.astype(np.int64, copy=False)
+        index = np.int32 if n_samples < 2**31 else np.int64
+        self._neighbours = graph.indices.astype(index, copy=False)
         self._similarity = graph.data.astype(view.dtype, copy=False)
         self._degree = np.asarray(graph.sum(axis=1), dtype=view.dtype).ravel()
         self._mean = np.empty((0, 0), view.dtype)
