@@ -342,7 +342,7 @@ def test_clone_and_pickle(blobs):
 def test_best_of_several_starts_is_kept(blobs):
     X, _ = blobs
     # More starts of the same seed begin with the same ones.
-    settings = {"init": "random", "random_state": 7, "max_iter": 10}
+    settings = {"weighting": "paper", "init": "random", "random_state": 7, "max_iter": 10}
     objectives = [fit(X, n_init=n_init, **settings).objective_ for n_init in (1, 2, 4, 8)]
     assert objectives == sorted(objectives, reverse=True)
     assert objectives[-1] < objectives[0]
@@ -413,3 +413,12 @@ def test_toy_is_solved_where_nmf_fails():
         theirs.append(clustering_accuracy(y, labels))
     assert np.mean(ours) >= 0.99
     assert np.mean(theirs) < 0.9
+
+
+def test_notebooks_show_what_was_learned():
+    X, _ = make_noisy_gaussians(n_samples=60, random_state=0)
+    estimator = FNMF(3, random_state=0, max_iter=1000)
+    before = estimator._repr_html_()
+    after = estimator.fit(X)._repr_html_()
+    assert 'class="fnmf"' not in before
+    assert 'class="fnmf"' in after

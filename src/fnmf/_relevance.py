@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 _CAP = 2.0
 # A further choice is taken only for a modularity that is better by more than this.
 _MARGIN = 0.005
+# Several weightings must rest on features at least this relevant, relative to a single one's.
+_AS_RELEVANT = 0.5
 # Rounds before the last are this many times shorter.
 _SHORTER = 5
 DEFAULT_REFRESHES = 4
@@ -134,7 +136,7 @@ class RelevanceFit:
                 best, quality, chosen = rounds, rounds[-1].quality, loss
         if _refreshes(self.model) and self._n_weightings() > 1 and not self.stopped:
             several = self._refresh(best[-1], chosen, self._n_weightings(), seed, last=True)
-            if several.quality >= quality - _MARGIN:
+            if several.quality >= quality - _MARGIN and _all_relevant(best[-1], several):
                 best = [*best, several]
         return best
 
@@ -266,6 +268,21 @@ class RelevanceFit:
         return result
 
 
+def _all_relevant(single: Round, several: Round) -> bool:
+    """Whether each of several weightings rests on features about as relevant as one would."""
+    found = relevance(single.moments)
+    needed = _AS_RELEVANT * float(_shares(single.setting.weights.omega)[0] @ found)
+    used = several.setting.weights.omega
+    return bool(np.all(used.sum(axis=1) > 0) and np.all(_shares(used) @ found >= needed))
+
+
+def _shares(omega: np.ndarray) -> np.ndarray:
+    """Weights that sum to 1; a weighting that uses no feature has no preference among them."""
+    live = omega.max(axis=0) > 0
+    sums = omega.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, omega / np.where(sums > 0, sums, 1), live / max(live.sum(), 1))
+
+
 def _finish_codes(view: View, result: Result, prices: np.ndarray, shared: bool) -> None:
     """Without a graph rows are independent: end with the row solve that ``transform`` does."""
     factors = result.factors
@@ -297,10 +314,7 @@ def relevance_attributes(
 ) -> dict[str, Any]:
     """Fitted attributes of a round, at its end or on the way."""
     omega = setting.weights.omega
-    live = setting.weights.top > 0
-    sums = omega.sum(axis=1, keepdims=True)
-    # A weighting that uses no feature has no preference among them.
-    shares = np.where(sums > 0, omega / np.where(sums > 0, sums, 1), live / max(live.sum(), 1))
+    shares = _shares(omega)
     n = len(factors.V)
     P = factors.P if len(factors.P) == n else np.repeat(factors.P, n, axis=0)
     dtype = factors.V.dtype

@@ -19,6 +19,8 @@ _TINY = 1e-12
 _CONSTANT = 1e-8
 # Null standard deviations at which a gate begins to open, is fully open, and for importances.
 _DROP, _KEEP, _NOTICE = 4.0, 8.0, 3.0
+# With many samples a trace of a feature is significant; less than this is not worth using.
+_LEAST = 0.02
 # Share of the best weighting's explanation below which a weighting leaves a feature to it.
 _RIVAL = 0.25
 _SMALLEST_FLOOR, _LARGEST_FLOOR = 0.01, 100.0
@@ -117,10 +119,17 @@ def explained(moments: Moments, groups: np.ndarray, n_groups: int) -> Explained:
         share = size[j, 0] / n
         within[j] = moments.within[members].sum(axis=0)
         total[j] = within[j] + moments.between[members].sum(axis=0)
+        # The quadratic form Σ_a n_a mean_a² of centred values: its trace, the trace of its
+        # square, and the squares of its diagonal.
         trace = len(members) - share
-        leverage = max(np.sum(1 / counts) - (2 * len(members) - share) / n, 0)
+        square = len(members) - 2 * share + share**2
+        own = 1 / counts - (2 - share) / n
+        diagonal = np.sum(counts * own**2) + (n - size[j, 0]) * (share / n) ** 2
+        # A multiple of the identity would not notice the order of the values.
+        even = trace**2 / n
+        variance = 2 * (square - even) + moments.kurtosis * max(diagonal - even, 0)
         level[j] = trace / size[j]
-        spread[j] = np.sqrt(2 * trace + moments.kurtosis * leverage) / size[j]
+        spread[j] = np.sqrt(np.maximum(variance, 0)) / size[j]
     return Explained(size, within, total, level, spread)
 
 
@@ -190,8 +199,8 @@ def relevance_weights(
     unit = found.size * np.where(moments.live, moments.total, 1) / n + _TINY
     between, within = (found.total - found.within) / unit, found.within / unit
     rival = _RIVAL * between.max(axis=0)
-    low = np.maximum(found.level + _DROP * found.spread, rival)
-    high = np.maximum(found.level + _KEEP * found.spread, 2 * rival)
+    low = np.maximum(np.maximum(found.level + _DROP * found.spread, rival), _LEAST)
+    high = np.maximum(np.maximum(found.level + _KEEP * found.spread, 2 * rival), 2 * _LEAST)
     low, high = (bound / np.maximum(bound + within, _TINY) for bound in (low, high))
     gamma = np.where(moments.live & (found.size > 0), gate(found.share, low, high), 0)
     if np.count_nonzero(gamma.max(axis=0)) < 2:
