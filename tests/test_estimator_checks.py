@@ -7,9 +7,18 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from fnmf import FNMF
 
 ESTIMATORS = [
-    FNMF(max_iter=200),
-    FNMF(assignment="shared", solver="mu-fast", init="random", max_iter=200),
-    FNMF(solver="hals", graph=None, init="nndsvda", normalize_components=False, max_iter=200),
+    FNMF(max_iter=100),
+    FNMF(assignment="shared", solver="hals", graph=None, max_iter=50),
+    FNMF(weighting="paper", solver="mu", max_iter=200),
+    FNMF(weighting="paper", assignment="shared", init="random", max_iter=200),
+    FNMF(
+        weighting="paper",
+        solver="hals",
+        graph=None,
+        init="nndsvda",
+        normalize_components=False,
+        max_iter=200,
+    ),
     FNMF(weighting="uniform", solver="hals", max_iter=200),
 ]
 

@@ -16,7 +16,7 @@ _HOME = {
     "report": "fnmf.reporting",
     "save": "fnmf.persistence",
 }
-_MODULES = ("baselines", "datasets", "exceptions", "graph", "metrics")
+_MODULES = ("baselines", "datasets", "exceptions", "graph", "inspection", "metrics")
 
 __all__ = ["FNMF", "WeightCollapseWarning", "__version__", "load", "report", "save", *_MODULES]
 

@@ -53,13 +53,17 @@ class FNMF(
         Number of components c, that is the length of the representation.
 
     n_weightings : int, default=3
-        Number m of weightings of the features.
+        Number m of weightings of the features. ``weighting="relevance"`` uses at most one for
+        each cluster, and a single one where several would separate the clusters worse or rest
+        on features that matter less.
 
     diversity : float, default=0.01
-        λ, the price of similar weightings.
+        λ, the price of similar weightings in ``weighting="paper"``. Relevance does not need it:
+        a feature is left to the weightings that explain it well.
 
     smoothness : float, default=100.0
-        β, how much neighbours are held together.
+        β, how much neighbours are held together. With ``weighting="relevance"`` in units of
+        the variance of the rows, so that one value suits most data.
 
     n_neighbors : int, default=5
         Neighbours of a sample in the graph.
@@ -69,41 +73,53 @@ class FNMF(
         ``"approximate"`` from a search with faiss (extra ``ann``). A symmetric non-negative
         matrix of shape (n_samples, n_samples) is used as it is. ``None`` leaves the graph out.
 
-    weighting : {"paper", "uniform"}, default="paper"
-        ``"paper"``: weights on the simplex, learned as in the article. ``"uniform"``: all
-        features weigh 1/d, nothing is learned.
+    weighting : {"relevance", "paper", "uniform"}, default="relevance"
+        ``"relevance"``: a feature counts as far as the clusters explain it better than chance.
+        Data are capped at twice the mean of a feature's positive values and rows brought to unit
+        length. ``"paper"``: weights on the simplex, learned as in the article; they collapse
+        on data whose features differ in energy. ``"uniform"``: all features weigh 1/d,
+        nothing is learned.
+
+    graph_refresh : int or None, default=None
+        How often the neighbour graph is rebuilt from the weighted features. ``None`` means 4
+        for ``weighting="relevance"``, where weights are renewed at the same moments, and 0 for
+        ``"paper"``, which goes on from where it stands. A graph of your own stays as it is.
 
     assignment : {"sample", "shared"}, default="sample"
         ``"sample"``: each sample mixes the weightings in its own way, the exact minimiser.
         ``"shared"``: all samples use the same mixture, as the article prints it; an iteration
         then costs no more than one of plain NMF.
 
-    solver : {"mu", "mu-fast", "hals"}, default="mu"
+    solver : {"mu", "mu-fast", "hals"}, default="mu-fast"
         ``"mu"``: the article's multiplicative update with its square root. ``"mu-fast"``:
         without it. ``"hals"``: exact minimisation of one coordinate after the other.
 
     init : {"kmeans", "random", "nndsvda"} or tuple of arrays, default="kmeans"
         ``"kmeans"`` turns a k-means partition into codes and its means into the basis. A
         tuple holds an embedding (n_samples, n_components) and components (n_components,
-        n_features).
+        n_features). Rounds of relevance after the first always start from k-means on the
+        weighted features.
 
     normalize_components : bool, default=True
         Scale each component to unit length in every iteration and the representation with
-        it, so that ``smoothness`` means the same on all data. The objective is then
-        guaranteed to fall between rescalings only; ``history_`` holds it after each of them.
+        it, so that ``smoothness`` means the same on all data. The graph term is then
+        β Σ_a ‖u_a‖² v_aᵀ L v_a, which the scaling does not change, so the objective still falls.
+        ``weighting="relevance"`` always does so.
 
     n_clusters : int or None, default=None
         Clusters for ``labels_``; ``None`` means ``n_components``.
 
     max_iter : int, default=300
-        Most iterations of a start.
+        Most iterations of a start; with several rounds, of the last. Rounds of relevance before
+        it take at most a fifth.
 
     tol : float, default=1e-4
         An iteration that changes the objective by less than ``tol`` and the representation by
         less than ten times ``tol``, both relative, is the last.
 
     n_init : int, default=1
-        Starts, of which the one with the lowest objective is kept.
+        Starts, of which the one with the lowest objective is kept; with
+        ``weighting="relevance"`` the one whose clusters have the largest modularity on the graph.
 
     random_state : int, RandomState instance or None, default=None
         Seed of the starts and of k-means.
@@ -122,13 +138,23 @@ class FNMF(
     embedding_ : ndarray of shape (n_samples, n_components)
         Representation of the training samples, V.
     feature_weights_ : ndarray of shape (n_weightings, n_features)
-        Weightings; each sums to 1.
+        Weightings; each sums to 1. Relevance may keep fewer than asked for.
     assignments_ : ndarray of shape (n_samples, n_weightings)
         How much each sample uses each weighting; each row sums to 1.
     feature_importances_ : ndarray of shape (n_features,)
-        Mean over the samples of the weightings they use; sums to 1.
+        With ``weighting="relevance"`` the relevance of each feature as a share of their sum,
+        otherwise the mean over the samples of the weightings they use; sums to 1.
+    feature_relevance_ : ndarray of shape (n_features,)
+        Share of each feature's variance that the clusters explain beyond what chance would
+        (three standard deviations above a shuffled feature): 0 for a feature without information,
+        1 for one the clusters determine; comparable across fits. Only for
+        ``weighting="relevance"``.
     effective_features_ : ndarray of shape (n_weightings,)
         1 / Σ θ² of each weighting: over how many features it is spread.
+    weighting_overlap_ : ndarray of shape (n_weightings, n_weightings)
+        Cosines between the weightings: 1 where two coincide.
+    empty_weight_ : ndarray of shape (n_weightings,)
+        Share of each weighting on features with less than a hundredth of the mean energy.
     graph_ : csr_array of shape (n_samples, n_samples) or None
         Neighbour graph.
     labels_ : ndarray of shape (n_samples,)
@@ -137,7 +163,8 @@ class FNMF(
         Final value of the objective.
     history_ : structured ndarray of shape (n_iter_,)
         Terms of the objective after each iteration: ``total``, ``reconstruction``,
-        ``diversity``, ``smoothness``.
+        ``diversity``, ``smoothness``, and the ``round`` they belong to. The total falls
+        inside a round; from one to the next the objective itself changes.
     n_iter_ : int
         Iterations of the start that was kept.
     n_features_in_ : int
@@ -145,7 +172,7 @@ class FNMF(
 
     Notes
     -----
-    With samples as rows, the objective is
+    With samples as rows, the objective of ``weighting="paper"`` is
 
     .. math:: \\sum_{ij} p_{ij}^2 \\|θ_j ∘ x_i - U v_i\\|^2
               + λ \\sum_{j≠l} ⟨θ_j, θ_l⟩ + β \\, tr(V^T L V)
@@ -153,6 +180,14 @@ class FNMF(
     over non-negative U and V, rows θ_j of the weights and p_i of the assignments on the
     simplex, L the Laplacian of the neighbour graph. The blocks V, P, Θ, U are updated in turn;
     none of the updates raises the objective.
+
+    Inside a round, ``weighting="relevance"`` minimises
+
+    .. math:: \\sum_{ijk} p_{ij}^2 [ω_{jk} (z_{ik} - u_k·v_i)^2 + π_{jk} (z_{ik} - μ_k)^2]
+              + β \\sum_a \\|u_a\\|_ω^2 \\, v_a^T L v_a
+
+    where z are the capped rows at unit length. A refresh sets weights ω, prices π of leaving
+    features out, row lengths, graph and β from the clusters found; see the page on relevance.
 
     References
     ----------
