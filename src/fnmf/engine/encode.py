@@ -6,8 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-from fnmf.engine.rows import assign_row, descend_row, mix_grams
+from fnmf.engine.rows import assign_row
 from fnmf.engine.views import View
+from fnmf.model.descent import descend_row, mix_grams
 
 _MAX_ROUNDS = 1000
 _ROUNDS_PER_ASSIGNMENT = 5
@@ -39,7 +40,7 @@ def _encode_rows(crosses, energies, prices, grams, pull, drag, shared, P, V, tol
                 for j in range(n_weightings):
                     cross[a] += squares[j] * crosses[i, j, a]
             for _ in range(_ROUNDS_PER_ASSIGNMENT):
-                descend_row(v, cross, pull[i], hessian, drag[i])
+                descend_row(v, cross, pull[i], 1.0, hessian, drag[i])
             for j in range(n_weightings):
                 residuals[j] = energies[i, j]
                 for a in range(n_components):

@@ -3,21 +3,10 @@
 import numpy as np
 from numba import njit
 
+from fnmf.model.descent import descend_row, mix_grams
+
 # How a row of V is updated inside a sweep.
 KEEP, SQUARE_ROOT, PLAIN = 0, 1, 2
-
-
-@njit(nogil=True, cache=True)
-def mix_grams(squares, grams, out):  # type: ignore[no-untyped-def]
-    """out = Σ_j squares_j grams_j: the Hessian of one sample's data term in v."""
-    n_components = out.shape[0]
-    for a in range(n_components):
-        for b in range(n_components):
-            out[a, b] = squares[0] * grams[0, a, b]
-    for j in range(1, squares.shape[0]):
-        for a in range(n_components):
-            for b in range(n_components):
-                out[a, b] += squares[j] * grams[j, a, b]
 
 
 @njit(nogil=True, cache=True)
@@ -40,20 +29,6 @@ def update_row(i, V, cross, hessian, graph_mean, degree, smoothness, rule, tiny)
         ratio[a] = above / max(below, tiny * max(above, V.dtype.type(1)))
     for a in range(n_components):
         v[a] *= np.sqrt(ratio[a]) if rule == SQUARE_ROOT else ratio[a]
-
-
-@njit(nogil=True, cache=True)
-def descend_row(v, cross, pull, hessian, drag):  # type: ignore[no-untyped-def]
-    """Exact minimisation over each coordinate of v in turn."""
-    n_components = v.shape[0]
-    for a in range(n_components):
-        curvature = hessian[a, a] + drag
-        if curvature <= 0:
-            continue
-        slope = cross[a] + pull[a] - drag * v[a]
-        for b in range(n_components):
-            slope -= hessian[a, b] * v[b]
-        v[a] = max(v[a] + slope / curvature, 0)
 
 
 @njit(nogil=True, cache=True)
@@ -85,11 +60,17 @@ def solve_codes(cross, V, squares, grams, smoothness, pointers, neighbours, simi
     updating all samples at once would not.
     """
     n_samples, n_components = V.shape
-    hessian = np.empty((n_components, n_components), V.dtype)
+    single = grams.shape[0] == 1
+    hessian = grams[0].copy()
     pull = np.empty(n_components, V.dtype)
+    scale = V.dtype.type(1)
     for _ in range(rounds):
         for i in range(n_samples):
-            mix_grams(squares[i if squares.shape[0] > 1 else 0], grams, hessian)
+            own = squares[i if squares.shape[0] > 1 else 0]
+            if single:
+                scale = own[0]
+            else:
+                mix_grams(own, grams, hessian)
             pull[:] = 0
             degree = V.dtype.type(0)
             if smoothness > 0:
@@ -99,9 +80,9 @@ def solve_codes(cross, V, squares, grams, smoothness, pointers, neighbours, simi
                     neighbour = V[neighbours[entry]]
                     for a in range(n_components):
                         pull[a] += weight * neighbour[a]
-            for a in range(n_components):
-                pull[a] *= smoothness
-            descend_row(V[i], cross[i], pull, hessian, smoothness * degree)
+                for a in range(n_components):
+                    pull[a] *= smoothness
+            descend_row(V[i], cross[i], pull, scale, hessian, smoothness * degree)
 
 
 @njit(nogil=True, cache=True)

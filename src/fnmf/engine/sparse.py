@@ -8,8 +8,9 @@ the components are padded to ``LANES``.
 import numpy as np
 from numba import njit
 
-from fnmf.engine.rows import KEEP, assign_row, mix_grams, update_row
+from fnmf.engine.rows import KEEP, assign_row, update_row
 from fnmf.engine.tiles import FAST
+from fnmf.model.descent import mix_grams
 
 LANES = 8
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from fnmf.model.descent import descend_rows
+
 # Rounds over the columns of U are cheap beside the sweep that gave their sums.
 _ROUNDS = 3
 
@@ -29,15 +31,12 @@ def update_basis(
     ndarray of shape (d, c)
         The basis after the step, in double precision.
     """
-    U = U.astype(np.float64)
+    U = U.astype(np.float64, order="C")
     if solver == "hals":
-        for _ in range(_ROUNDS):
-            for a in range(U.shape[1]):
-                pull = hessian_times(U, grams[:, :, a, None], gains)[:, 0]
-                curvature = hessian_times(np.ones((len(U), 1)), grams[:, a, a, None, None], gains)
-                step = np.zeros(len(U))
-                np.divide(cross[:, a] - pull, curvature[:, 0], out=step, where=curvature[:, 0] > 0)
-                U[:, a] = np.maximum(U[:, a] + step, 0)
+        if gains is None:
+            grams, gains = grams.sum(axis=0, keepdims=True), np.ones((1, 1))
+        scales = np.ascontiguousarray(gains.T, dtype=np.float64)
+        descend_rows(U, np.ascontiguousarray(cross), scales, np.ascontiguousarray(grams), _ROUNDS)
         return U
     below = hessian_times(U, grams, gains)
     # A row of zeros stays zero; without a floor of this size its ratio could be infinite.

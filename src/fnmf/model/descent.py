@@ -1,0 +1,53 @@
+"""Coordinate descent on small non-negative quadratic problems, one for each row."""
+
+import numpy as np
+from numba import njit
+
+# Reassociation lets sums be vectorised; NaN and infinity keep their meaning.
+_FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def mix_grams(scales, grams, out):  # type: ignore[no-untyped-def]
+    """out = Σ_j scales_j grams_j."""
+    for a in range(out.shape[0]):
+        for b in range(out.shape[1]):
+            out[a, b] = scales[0] * grams[0, a, b]
+    for j in range(1, scales.shape[0]):
+        for a in range(out.shape[0]):
+            for b in range(out.shape[1]):
+                out[a, b] += scales[j] * grams[j, a, b]
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def descend_row(v, cross, pull, scale, hessian, drag):  # type: ignore[no-untyped-def]
+    """Minimise ½ vᵀHv − (cross + pull)·v over each v_a ≥ 0 in turn; H = scale·hessian + drag·I."""
+    n_components = v.shape[0]
+    for a in range(n_components):
+        curvature = scale * hessian[a, a] + drag
+        if curvature <= 0:
+            continue
+        fitted = v.dtype.type(0)
+        for b in range(n_components):
+            fitted += hessian[a, b] * v[b]
+        slope = cross[a] + pull[a] - drag * v[a] - scale * fitted
+        v[a] = max(v[a] + slope / curvature, 0)
+
+
+@njit(nogil=True, cache=True)
+def descend_rows(values, cross, scales, grams, rounds):  # type: ignore[no-untyped-def]
+    """The same for many rows that do not see each other, ``rounds`` times; ``values`` is updated.
+
+    Row k has the Hessian Σ_j scales_kj grams_j; with a single row of scales it serves all.
+    """
+    n_rows, n_components = values.shape
+    own = scales.shape[0] > 1
+    nothing = np.zeros(n_components, values.dtype)
+    hessian = np.empty((n_components, n_components), values.dtype)
+    mix_grams(scales[0], grams, hessian)
+    one, zero = values.dtype.type(1), values.dtype.type(0)
+    for k in range(n_rows):
+        if own:
+            mix_grams(scales[k], grams, hessian)
+        for _ in range(rounds):
+            descend_row(values[k], cross[k], nothing, one, hessian, zero)
