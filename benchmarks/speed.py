@@ -91,6 +91,7 @@ def _seconds_to(
         shared=not learned,
         smoothness=terms["smoothness"],
         solver=solver,
+        normalize=terms["normalize"],
         max_iter=300,
         tol=0,
     )
@@ -123,9 +124,15 @@ def hals() -> None:
     from fnmf.datasets import load, unit_rows
 
     cases = {
-        "NMF": {"n_weightings": 1, "smoothness": 0.0, "diversity": 0.0},
-        "GNMF": {"n_weightings": 1, "smoothness": 100.0, "diversity": 0.0},
-        "FNMF": {"n_weightings": 3, "smoothness": 0.01, "diversity": 10.0},
+        "NMF": {"n_weightings": 1, "smoothness": 0.0, "diversity": 0.0, "normalize": False},
+        "GNMF": {"n_weightings": 1, "smoothness": 100.0, "diversity": 0.0, "normalize": False},
+        "GNMF, unit components": {
+            "n_weightings": 1,
+            "smoothness": 100.0,
+            "diversity": 0.0,
+            "normalize": True,
+        },
+        "FNMF": {"n_weightings": 3, "smoothness": 0.01, "diversity": 10.0, "normalize": False},
     }
     for case, terms in cases.items():
         ratios = []
