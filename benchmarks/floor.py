@@ -50,7 +50,7 @@ def measure() -> list[tuple[str, float, float, float, float]]:
             rows.append((name, ours, theirs, sweeps * once, work / speed))
             print(
                 f"{name}: {1e3 * ours:.1f} ms; scikit-learn {1e3 * theirs:.1f} ms; reading X "
-                f"{sweeps} x {1e3 * once:.1f} ms; multiply-adds at peak {1e3 * work / speed:.1f} ms; "
+                f"{sweeps} x {1e3 * once:.1f} ms; sums at peak {1e3 * work / speed:.1f} ms; "
                 f"{ours / max(sweeps * once, work / speed):.1f} times the larger floor",
                 flush=True,
             )
