@@ -55,11 +55,12 @@ def planted(folder: Path) -> None:
     axes = figure.subplots(2, 2, width_ratios=[2.4, 1])
     for row, name in zip(axes, ("paper", "relevance"), strict=True):
         model = FNMF(4, n_weightings=4, weighting=name, random_state=0).fit(unit_rows(X))
-        row[0].imshow(model.feature_weights_[:, order], aspect="auto", cmap="viridis", vmin=0)
+        drawn = {"aspect": "auto", "cmap": "viridis", "interpolation": "nearest", "vmin": 0}
+        row[0].imshow(model.feature_weights_[:, order], **drawn)
         acc = clustering_accuracy(y, model.labels_)
         row[0].set_title(f"weightings, {name}: ACC {acc:.2f}", fontsize=10)
         row[0].set(yticks=range(len(model.feature_weights_)), ylabel="weighting")
-        shown = row[1].imshow(model.assignments_, aspect="auto", cmap="viridis")
+        shown = row[1].imshow(model.assignments_, **drawn, vmax=0.6)
         figure.colorbar(shown, ax=row[1])
         row[1].set_title("which weighting samples use", fontsize=10)
         row[1].set(xticks=range(len(model.feature_weights_)), ylabel="sample, by cluster")

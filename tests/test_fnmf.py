@@ -342,7 +342,8 @@ def test_clone_and_pickle(blobs):
 def test_best_of_several_starts_is_kept(blobs):
     X, _ = blobs
     # More starts of the same seed begin with the same ones.
-    settings = {"weighting": "paper", "init": "random", "random_state": 7, "max_iter": 10}
+    settings = {"weighting": "paper", "solver": "mu", "init": "random", "random_state": 7}
+    settings["max_iter"] = 10
     objectives = [fit(X, n_init=n_init, **settings).objective_ for n_init in (1, 2, 4, 8)]
     assert objectives == sorted(objectives, reverse=True)
     assert objectives[-1] < objectives[0]

@@ -141,6 +141,8 @@ def test_form_of_the_data_does_not_matter(planted, form, tmp_path):
     np.testing.assert_array_equal(fitted.labels_, expected.labels_)
     np.testing.assert_allclose(fitted.feature_weights_, expected.feature_weights_, atol=1e-6)
     np.testing.assert_allclose(fitted.embedding_, expected.embedding_, atol=1e-5)
+    # A dense model and sparse rows, or the other way round, must get along.
+    np.testing.assert_allclose(expected.transform(data)[:20], fitted.transform(X[:20]), atol=1e-5)
     np.testing.assert_allclose(fitted.transform(data)[:20], expected.transform(X[:20]), atol=1e-5)
 
 

@@ -364,8 +364,10 @@ def encode_relevance(model: FNMF, data: Data) -> np.ndarray:
         view = scaled_view_of(data, Scaling(scales, model._caps, np.ones(d)))
         nothing = np.zeros(n, np.intp)
         prices = weighted_distances(view, model._mean[None], nothing, model._prices, workers)
-    fitted = ScaledRows(model._fit_X, Scaling(model._row_scales, model._caps, root))
-    queries = ScaledRows(data, Scaling(scales, model._caps, root))
+    # Sparse rows keep all features, so dense rows must when they meet.
+    drop = all(isinstance(X, np.ndarray) for X in (data, model._fit_X))
+    fitted = ScaledRows(model._fit_X, Scaling(model._row_scales, model._caps, root), drop)
+    queries = ScaledRows(data, Scaling(scales, model._caps, root), drop)
     pull, drag = graph_ties(model, fitted, queries, model._strength)
     one = len(model._omega) == 1 or model.assignment == "shared"
     shared = model.assignments_[0] if one else None

@@ -72,15 +72,17 @@ class SparseRows:
 class ScaledRows:
     """Rows of another matrix, capped and rescaled a block at a time.
 
-    Dense rows leave out the features of factor 0; ``kept`` holds the numbers of the others.
+    Unless told not to, dense rows leave out the features of factor 0; ``kept`` holds the
+    numbers of the others.
     """
 
-    def __init__(self, X: Any, scaling: Scaling) -> None:
+    def __init__(self, X: Any, scaling: Scaling, drop: bool = True) -> None:
         rows: Any = as_rows(X)
         self._factors = scaling.rows
         n, d = rows.shape
         self.dtype, self.sparse = rows.dtype, rows.sparse
-        self.kept = np.arange(d) if self.sparse else np.flatnonzero(scaling.columns)
+        dropped = drop and not self.sparse
+        self.kept = np.flatnonzero(scaling.columns) if dropped else np.arange(d)
         if isinstance(rows, DenseRows) and len(self.kept) < d:
             rows = ChosenColumns(rows, self.kept)
         self._rows = rows

@@ -210,7 +210,8 @@ def relevance_weights(
     variance = np.average(moments.total / n, weights=top)
     residual = (gamma * found.within + phi * found.total).sum(axis=0) / n
     precision = loss.precision(residual / max(variance, _TINY), top > 0)
-    return gamma * precision, phi * precision
+    # What no weighting uses costs all of them the same, and would only blur the choice.
+    return gamma * precision, np.where(top > 0, phi * precision, 0)
 
 
 def _best_features(moments: Moments, found: Explained) -> np.ndarray:
