@@ -29,6 +29,7 @@ GRID = {
     "smoothness": [1e-1, 1.0, 10.0, 100.0],
     "solver": ["mu"],
     "max_iter": [300],
+    "n_init": [1],
 }
 
 
@@ -69,7 +70,9 @@ def main() -> None:
                     continue
                 parameters = dict(zip(GRID, values[:-1], strict=True))
                 start = time.perf_counter()
-                model = FNMF(classes, graph=graph, random_state=values[-1], **parameters).fit(X)
+                model = FNMF(
+                    classes, weighting="paper", graph=graph, random_state=values[-1], **parameters
+                ).fit(X)
                 seconds = time.perf_counter() - start
                 acc = clustering_accuracy(y, model.labels_)
                 nmi = normalized_mutual_information(y, model.labels_)
