@@ -40,8 +40,10 @@ if TYPE_CHECKING:
 
 # Values of a feature are cut off at this many times the mean of its positive ones.
 _CAP = 2.0
-# A further choice is taken only for a modularity that is better by more than this.
-_MARGIN = 0.005
+# A stronger loss must raise the modularity by more than this,
+_GAIN = 0.012
+# and several weightings must not lower it by more than this.
+_SLACK = 0.005
 # Several weightings must rest on features at least this relevant, relative to a single one's.
 _AS_RELEVANT = 0.5
 # Rounds before the last are this many times shorter.
@@ -132,11 +134,11 @@ class RelevanceFit:
             if self.stopped:
                 break
             rounds = self._refined(first, loss, seed)
-            if rounds[-1].quality > quality + _MARGIN:
+            if rounds[-1].quality > quality + _GAIN:
                 best, quality, chosen = rounds, rounds[-1].quality, loss
         if _refreshes(self.model) and self._n_weightings() > 1 and not self.stopped:
             several = self._refresh(best[-1], chosen, self._n_weightings(), seed, last=True)
-            if several.quality >= quality - _MARGIN and _all_relevant(best[-1], several):
+            if several.quality >= quality - _SLACK and _all_relevant(best[-1], several):
                 best = [*best, several]
         return best
 
