@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
 from fnmf.engine.mapped import MappedCSR
 from fnmf.engine.views import DenseView, SparseView, View
@@ -28,6 +29,16 @@ class Scaling:
     columns: np.ndarray
 
 
+@njit(nogil=True, cache=True)
+def _rescale(X, rows, caps, columns, out):  # type: ignore[no-untyped-def]
+    """One pass over the block instead of three."""
+    for i in range(X.shape[0]):
+        x, z, factor = X[i], out[i], rows[i]
+        for k in range(x.shape[0]):
+            value = x[k] if x[k] < caps[k] else caps[k]
+            z[k] = factor * columns[k] * value
+
+
 class ScaledDenseView(DenseView):
     """Dense rows, rescaled into a copy of the block."""
 
@@ -38,9 +49,9 @@ class ScaledDenseView(DenseView):
         self.columns = scaling.columns.astype(self.dtype)
 
     def block(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
-        values = np.minimum(super().block(start, stop)[0], self.caps)
-        values *= self.columns
-        values *= self.rows[start:stop, None]
+        rows = super().block(start, stop)[0]
+        values = np.empty_like(rows)
+        _rescale(rows, self.rows[start:stop], self.caps, self.columns, values)
         values.flags.writeable = False
         return (values,)
 
