@@ -75,11 +75,10 @@ def solve_codes(cross, V, squares, grams, smoothness, pointers, neighbours, simi
             degree = V.dtype.type(0)
             if smoothness > 0:
                 for entry in range(pointers[i], pointers[i + 1]):
-                    weight = similarity[entry]
+                    weight, k = similarity[entry], neighbours[entry]
                     degree += weight
-                    neighbour = V[neighbours[entry]]
                     for a in range(n_components):
-                        pull[a] += weight * neighbour[a]
+                        pull[a] += weight * V[k, a]
                 for a in range(n_components):
                     pull[a] *= smoothness
             descend_row(V[i], cross[i], pull, scale, hessian, smoothness * degree)
@@ -90,14 +89,14 @@ def graph_product(start, stop, V, pointers, neighbours, similarity, degree, out)
     """Rows ``start`` to ``stop`` of S V; returns their part of v_aᵀ L v_a for each component."""
     n_components = V.shape[1]
     roughness = np.zeros(n_components)
+    row = np.empty(n_components, V.dtype)
     for i in range(start, stop):
-        row = out[i]
         row[:] = 0
         for entry in range(pointers[i], pointers[i + 1]):
-            weight = similarity[entry]
-            neighbour = V[neighbours[entry]]
+            weight, k = similarity[entry], neighbours[entry]
             for a in range(n_components):
-                row[a] += weight * neighbour[a]
+                row[a] += weight * V[k, a]
         for a in range(n_components):
+            out[i, a] = row[a]
             roughness[a] += V[i, a] * (degree[i] * V[i, a] - row[a])
     return roughness
