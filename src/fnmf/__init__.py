@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "FNMF": "fnmf._fnmf",
+    "MappedCSR": "fnmf.engine.mapped",
     "WeightCollapseWarning": "fnmf.exceptions",
     "load": "fnmf.persistence",
     "report": "fnmf.reporting",
@@ -18,10 +19,20 @@ _HOME = {
 }
 _MODULES = ("baselines", "datasets", "exceptions", "graph", "inspection", "metrics")
 
-__all__ = ["FNMF", "WeightCollapseWarning", "__version__", "load", "report", "save", *_MODULES]
+__all__ = [
+    "FNMF",
+    "MappedCSR",
+    "WeightCollapseWarning",
+    "__version__",
+    "load",
+    "report",
+    "save",
+    *_MODULES,
+]
 
 if TYPE_CHECKING:
     from fnmf._fnmf import FNMF
+    from fnmf.engine.mapped import MappedCSR
     from fnmf.exceptions import WeightCollapseWarning
     from fnmf.persistence import load, save
     from fnmf.reporting import report

@@ -26,7 +26,7 @@ class MappedCSR:
     --------
     >>> import tempfile
     >>> import scipy.sparse as sp
-    >>> from fnmf.engine.mapped import MappedCSR
+    >>> from fnmf import MappedCSR
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     MappedCSR.write(sp.eye_array(3, format="csr"), folder)
     ...     X = MappedCSR.open(folder)
