@@ -422,8 +422,8 @@ def test_toy_is_solved_where_nmf_fails():
 
 
 def test_notebooks_show_what_was_learned():
-    X, _ = make_noisy_gaussians(n_samples=60, random_state=0)
-    estimator = FNMF(3, random_state=0, max_iter=1000)
+    X, _ = make_noisy_gaussians(random_state=0)
+    estimator = FNMF(3, random_state=0)
     before = estimator._repr_html_()
     after = estimator.fit(X)._repr_html_()
     assert 'class="fnmf"' not in before
