@@ -92,7 +92,9 @@ class FNMF(
 
     solver : {"mu", "mu-fast", "hals"}, default="mu-fast"
         ``"mu"``: the article's multiplicative update with its square root. ``"mu-fast"``:
-        without it. ``"hals"``: exact minimisation of one coordinate after the other.
+        without it. ``"hals"``: exact minimisation of one coordinate after the other. With
+        ``weighting="paper"`` the slower ``"mu"`` stays further from the trivial minima of the
+        objective and mostly gives better clusters.
 
     init : {"kmeans", "random", "nndsvda"} or tuple of arrays, default="kmeans"
         ``"kmeans"`` turns a k-means partition into codes and its means into the basis. A
@@ -120,6 +122,8 @@ class FNMF(
     n_init : int, default=1
         Starts, of which the one with the lowest objective is kept; with
         ``weighting="relevance"`` the one whose clusters have the largest modularity on the graph.
+        With ``weighting="paper"`` a lower objective is not a better clustering: five starts
+        instead of one did not raise the accuracy on any data set tried.
 
     random_state : int, RandomState instance or None, default=None
         Seed of the starts and of k-means.
