@@ -11,7 +11,6 @@ from numba import njit
 
 from fnmf.engine.rows import KEEP, SQUARE_ROOT, assign_row
 from fnmf.engine.tiles import (
-    FAST,
     ROWS,
     add_moments,
     add_outer,
@@ -22,6 +21,7 @@ from fnmf.engine.tiles import (
     weighted_residuals,
     zeros,
 )
+from fnmf.model.descent import FAST
 
 
 @njit(nogil=True, cache=True)

@@ -9,8 +9,7 @@ import numpy as np
 from numba import njit
 
 from fnmf.engine.rows import KEEP, assign_row, update_row
-from fnmf.engine.tiles import FAST
-from fnmf.model.descent import mix_grams
+from fnmf.model.descent import FAST, mix_grams
 
 LANES = 4
 

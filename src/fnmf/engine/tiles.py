@@ -11,12 +11,11 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
+from fnmf.model.descent import FAST
+
 ROWS, COMPONENTS, WEIGHTINGS = 4, 5, 3
 # Internal arrays over the features are padded to whole cache lines (of either float type).
 LINE = 16
-
-# Reassociation lets sums be vectorised; NaN and infinity keep their meaning.
-FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
 def _wide_vectors(typing_context):  # type: ignore[no-untyped-def]

@@ -4,10 +4,10 @@ import numpy as np
 from numba import njit
 
 # Reassociation lets sums be vectorised; NaN and infinity keep their meaning.
-_FAST = {"reassoc", "contract", "nsz", "arcp"}
+FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=FAST)
 def mix_grams(scales, grams, out):  # type: ignore[no-untyped-def]
     """out = Σ_j scales_j grams_j."""
     for a in range(out.shape[0]):
@@ -19,7 +19,7 @@ def mix_grams(scales, grams, out):  # type: ignore[no-untyped-def]
                 out[a, b] += scales[j] * grams[j, a, b]
 
 
-@njit(nogil=True, cache=True, fastmath=_FAST)
+@njit(nogil=True, cache=True, fastmath=FAST)
 def descend_row(v, cross, pull, scale, hessian, drag):  # type: ignore[no-untyped-def]
     """Minimise ½ vᵀHv − (cross + pull)·v over each v_a ≥ 0 in turn; H = scale·hessian + drag·I."""
     n_components = v.shape[0]
