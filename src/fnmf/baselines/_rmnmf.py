@@ -19,6 +19,7 @@ from fnmf.baselines._input_graph import input_graph
 from fnmf.baselines._matrix import dense
 from fnmf.baselines._nnls import nonnegative_rows
 from fnmf.baselines._rank import table
+from fnmf.baselines._rmnmf_rows import advance_rows, clean_rows, pack_basis, project_rows
 from fnmf.baselines._spectral import Laplacian, laplacian
 from fnmf.baselines._stiefel import polar_factor
 
@@ -210,6 +211,8 @@ class State:
     """All variables of the augmented Lagrangian
 
     ‖E‖_{2,1} + λ tr(VᵀLH) + (μ/2)‖X − VUᵀ − E + Γ/μ‖² + (μ/2)‖V − H + Σ/μ‖².
+
+    E is not kept: the other variables only see ``clean`` = X − E + Γ/μ.
     """
 
     X: np.ndarray
@@ -218,12 +221,14 @@ class State:
     U: np.ndarray
     V: np.ndarray
     H: np.ndarray
-    E: np.ndarray
+    clean: np.ndarray
     data_multiplier: np.ndarray
     sign_multiplier: np.ndarray
     penalty: float
-    _cleaned: np.ndarray | None = None
-    _left: np.ndarray | None = None
+    size: float
+    # ‖X − VUᵀ‖_{2,1} and ‖X − VUᵀ − E‖ at the end of the last iteration.
+    fit: float = 0.0
+    gap: float = 0.0
 
     @classmethod
     def start(
@@ -237,42 +242,37 @@ class State:
     ) -> "State":
         """Feasible: V is the scaled indicator of a k-means partition."""
         V = scaled_indicator(X, n_clusters, seed)
-        return cls(
+        state = cls(
             X=X,
             L=L,
             smoothness=smoothness,
             U=X.T @ V,
             V=V,
             H=V.copy(),
-            E=np.zeros_like(X),
+            clean=np.empty_like(X),
             data_multiplier=np.zeros_like(X),
             sign_multiplier=np.zeros_like(V),
             penalty=penalty,
+            size=float(np.linalg.norm(X)) or 1.0,
         )
+        state.update_residuals()
+        return state
 
     def iterate(self, growth: float) -> None:
-        self.update_residuals()
         self.update_basis()
         self.update_signs()
         self.update_representation()
-        self.data_multiplier += self.penalty * (self._residual() - self.E)
-        self._cleaned = None
-        self.sign_multiplier += self.penalty * (self.V - self.H)
-        self.penalty = min(growth * self.penalty, _LARGEST_PENALTY)
+        self.update_multipliers(growth)
 
     def update_residuals(self) -> None:
-        """Shrink each row towards zero by 1/μ."""
-        B = self._residual() + self.data_multiplier / self.penalty
-        lengths = np.linalg.norm(B, axis=1, keepdims=True)
-        keep = np.zeros_like(lengths)
-        np.divide(1.0, self.penalty * lengths, out=keep, where=lengths > 0)
-        self.E = B * np.where(lengths > 0, np.maximum(1.0 - keep, 0.0), 0.0)
-        self._cleaned = None
+        """Shrink each row of E towards zero by 1/μ."""
+        basis = pack_basis(self.U)
+        clean_rows(self.X, self.data_multiplier, self.V, basis, self.penalty, self.clean)
 
     def update_basis(self) -> None:
         """Least squares; V is orthonormal."""
-        self.U = self._clean().T @ self.V
-        self._left = None
+        # Along the rows of the data: faster than cleanᵀ V.
+        self.U = (self.V.T @ self.clean).T
 
     def update_signs(self) -> None:
         """Clip what V asks for at zero."""
@@ -282,42 +282,23 @@ class State:
     def update_representation(self) -> None:
         """Nearest orthonormal matrix to what data, signs and graph ask for."""
         pull = self.sign_multiplier + self.smoothness * (self.L @ self.H)
-        self.V = polar_factor(self._clean() @ self.U + self.H - pull / self.penalty)
-        self._left = None
+        projected = project_rows(self.clean, pack_basis(self.U), self.U.shape[1])
+        self.V = polar_factor(projected + self.H - pull / self.penalty)
 
-    def _clean(self) -> np.ndarray:
-        """X − E + Γ/μ, kept until one of them changes."""
-        if self._cleaned is None:
-            self._cleaned = self.data_multiplier / self.penalty
-            self._cleaned += self.X
-            self._cleaned -= self.E
-        return self._cleaned
-
-    def _residual(self) -> np.ndarray:
-        """X − V Uᵀ, kept until one of them changes."""
-        if self._left is None:
-            self._left = self.X - self.V @ self.U.T
-        return self._left
-
-    def lagrangian(self) -> float:
-        """What every update but that of the multipliers lowers."""
-        data = self._residual() - self.E + self.data_multiplier / self.penalty
-        sign = self.V - self.H + self.sign_multiplier / self.penalty
-        return float(
-            np.linalg.norm(self.E, axis=1).sum()
-            + self.smoothness * np.sum(self.V * (self.L @ self.H))
-            + 0.5 * self.penalty * (np.sum(data**2) + np.sum(sign**2))
+    def update_multipliers(self, growth: float) -> None:
+        """Add μ times what the constraints miss, raise μ, and update E in the same pass."""
+        self.sign_multiplier += self.penalty * (self.V - self.H)
+        before, self.penalty = self.penalty, min(growth * self.penalty, _LARGEST_PENALTY)
+        basis = pack_basis(self.U)
+        self.fit, self.gap = advance_rows(
+            self.X, self.data_multiplier, self.V, basis, before, self.penalty, self.clean
         )
 
     def measure(self) -> tuple[float, ...]:
-        """One row of the history."""
-        residual = self._residual()
-        fit = float(np.linalg.norm(residual, axis=1).sum())
+        """One row of the history, after an iteration."""
         smooth = self.smoothness * float(np.sum(self.V * (self.L @ self.V)))
-        size = float(np.linalg.norm(self.X)) or 1.0
-        data = float(np.linalg.norm(residual - self.E)) / size
         sign = float(np.linalg.norm(self.V - self.H)) / np.sqrt(self.V.shape[1])
-        return fit + smooth, fit, smooth, data, sign
+        return self.fit + smooth, self.fit, smooth, self.gap / self.size, sign
 
 
 def scaled_indicator(X: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
