@@ -57,7 +57,7 @@ def test_objective_is_the_one_documented(planted):
     fitted = model().fit(X)
     omega, prices, mean = fitted._omega, fitted._prices, fitted._mean
     top = omega.max(axis=0)
-    Z = np.minimum(X, 2 * X.sum(axis=0) / (X > 0).sum(axis=0))
+    Z = np.minimum(X, 1.5 * X.sum(axis=0) / (X > 0).sum(axis=0))
     Z = Z / np.sqrt((Z * Z) @ top)[:, None]
     residuals = (Z - fitted.embedding_ @ fitted.components_) ** 2 @ omega.T
     residuals += (Z - mean) ** 2 @ prices.T
@@ -92,6 +92,27 @@ def test_importances_sum_to_one_and_relevance_is_near_zero_for_noise(planted):
     np.testing.assert_allclose(fitted.assignments_.sum(axis=1), 1)
     assert fitted.feature_relevance_[~informative].max() < 0.1
     assert fitted.feature_relevance_[informative].min() > 0.4
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+def test_units_of_the_features_do_not_matter_when_they_differ_wildly(planted, layout):
+    X, y, features = planted
+    units = 10 ** np.random.default_rng(0).uniform(-4, 4, X.shape[1])
+    fitted = model(max_iter=200).fit(layout(X * units))
+    assert clustering_accuracy(y, fitted.labels_) == 1
+    assert roc_auc_score(features.any(axis=0), fitted.feature_importances_) > 0.99
+    np.testing.assert_array_equal(fitted.predict(layout(X * units)), fitted.labels_)
+    back = fitted.inverse_transform(fitted.embedding_) / units
+    assert back.max() < 10 * X.max()
+
+
+def test_pixels_lead_noise_in_units_a_thousand_times_larger(digits):
+    X, y = digits
+    X, informative = add_noise_features(X, 120, random_state=0)
+    X[:, ~informative] *= 1000
+    fitted = FNMF(10, random_state=0, max_iter=60).fit(X)
+    assert roc_auc_score(informative, fitted.feature_importances_) > 0.94
+    assert clustering_accuracy(y, fitted.labels_) > 0.7
 
 
 @pytest.mark.parametrize("kind", ["uniform", "permuted", "heavy-tailed"])

@@ -110,7 +110,7 @@ def _diagnose(model: FNMF, energy: np.ndarray) -> None:
 def encode_new(model: FNMF, data: Data) -> np.ndarray:
     """Codes of new rows, tied to their nearest training rows as strongly as those to theirs."""
     if model.weighting == "relevance":
-        from fnmf._relevance import encode_relevance
+        from fnmf._relevance_model import encode_relevance
 
         return encode_relevance(model, data)
     dtype = working_dtype(data.dtype)
@@ -247,16 +247,15 @@ def _weighting(model: FNMF, live: np.ndarray) -> Weighting:
 def _fit_relevance(
     model: FNMF, data: Data, graph: sp.csr_array | None, seeds: np.ndarray, labels_seed: int
 ) -> Result:
-    from fnmf._relevance import RelevanceFit, Setting, most_iterations, relevance_attributes
+    from fnmf._relevance import RelevanceFit, Setting, most_iterations
+    from fnmf._relevance_model import relevance_attributes
 
     hooks = IterationHooks(model, data, len(seeds), most_iterations(model))
     context: Any = None
 
     def observe(setting: Setting, progress: Progress) -> bool:
         _print_progress(model, progress)
-        attributes = lambda: relevance_attributes(  # noqa: E731
-            setting, progress.factors, data, fit.caps, None
-        )
+        attributes = lambda: relevance_attributes(fit, setting, progress.factors, None)  # noqa: E731
         return hooks.iteration(context, progress, attributes)
 
     watched = hooks.wanted or model.verbose > 1
@@ -273,7 +272,7 @@ def _fit_relevance(
                 break
     last = best[-1]
     factors = last.result.factors
-    attributes = relevance_attributes(last.setting, factors, data, fit.caps, last.moments)
+    attributes = relevance_attributes(fit, last.setting, factors, last.moments)
     for name, value in attributes.items():
         setattr(model, name, value)
     _diagnose(model, last.moments.total + data.shape[0] * last.setting.mean**2)

@@ -352,7 +352,7 @@ class FNMF(
             return np.divide(fitted, weights, out=np.zeros_like(fitted), where=weights > 0)
         unused = self._omega.max(axis=0) == 0
         fitted[:, unused] = self._mean[unused]
-        return fitted
+        return fitted / self._units
 
     @property
     def _n_features_out(self) -> int:

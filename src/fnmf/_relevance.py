@@ -4,26 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
-from fnmf._fitting import graph_ties
 from fnmf._initial import initial_factors
 from fnmf._labels import kmeans_on
 from fnmf._validation import Data
 from fnmf.engine.encode import encode
 from fnmf.engine.moments import cluster_moments, column_sums, row_lengths, weighted_distances
-from fnmf.engine.parallel import Crew, crew
+from fnmf.engine.parallel import Crew
 from fnmf.engine.scaled import Scaling, scaled_view_of
 from fnmf.engine.solver import Factors, Options, Progress, Result, solve
 from fnmf.engine.sweeps import Sweeps
 from fnmf.engine.views import View, view_of, working_dtype
 from fnmf.graph._rows import ScaledRows
-from fnmf.model.diagnosis import effective_features
 from fnmf.model.relevance import (
     LOSSES,
     Loss,
@@ -39,10 +37,10 @@ if TYPE_CHECKING:
     from fnmf._fnmf import FNMF
 
 # Values of a feature are cut off at this many times the mean of its positive ones.
-_CAP = 2.0
-# A stronger loss must raise the modularity by more than this,
-_GAIN = 0.012
-# and several weightings must not lower it by more than this.
+_CAP = 1.5
+# Units are wildly different, and made equal, when typical values differ by more than this factor.
+_WILD = 100.0
+# Several weightings must not lower the quality by more than this.
 _SLACK = 0.005
 # Several weightings must rest on features at least this relevant, relative to a single one's.
 _AS_RELEVANT = 0.5
@@ -120,39 +118,53 @@ class RelevanceFit:
         self.labels_seed, self.observe = labels_seed, observe
         self.stopped = False
         sums, positive = column_sums(view_of(data), crew)
-        self.caps = _CAP * sums / np.maximum(positive, 1)
+        typical = sums / np.maximum(positive, 1)
+        self.caps = _CAP * typical
+        self.units = _common_units(typical)
         self.n_clusters = model._n_clusters()
 
     def start(self, seed: int) -> list[Round]:
         """All rounds of the loss that was chosen, for one seed."""
-        first = self._round(None, None, seed, last=_refreshes(self.model) == 0)
-        best = [first]
-        quality = -np.inf
+        refreshes = _refreshes(self.model)
+        first = self._round(None, None, seed, last=refreshes == 0)
+        if refreshes == 0 or self.stopped:
+            return [first]
         # Without a graph there is no modularity to choose by.
         losses = LOSSES if first.setting.graph is not None else LOSSES[:1]
-        for loss in losses if _refreshes(self.model) else ():
+        tried: dict[Loss, list[Round]] = {}
+        for loss in losses:
+            if not tried or not self.stopped:
+                tried[loss] = self._refined(first, loss, seed)
+        plain = tried[losses[0]][-1].quality
+        enough = [loss for loss in tried if tried[loss][-1].quality >= plain + loss.gain]
+        loss = max(enough, key=lambda loss: tried[loss][-1].quality)
+        rounds = tried[loss]
+        if self._n_weightings() > 1:
+            rounds += self._several(rounds[-1], loss, seed)
+        return rounds
+
+    def _refined(self, first: Round, loss: Loss, seed: int) -> list[Round]:
+        rounds, refreshes = [first], _refreshes(self.model)
+        for number in range(1, refreshes + 1):
+            if not self.stopped:
+                last = number == refreshes
+                rounds.append(self._refresh(rounds[-1], loss, 1, seed, last))
+        return rounds
+
+    def _several(self, single: Round, loss: Loss, seed: int) -> list[Round]:
+        """A round with several weightings, if a short one shows that the data have them."""
+        several = single
+        for last in (False, True):
             if self.stopped:
-                break
-            rounds = self._refined(first, loss, seed)
-            if rounds[-1].quality > quality + _GAIN:
-                best, quality, chosen = rounds, rounds[-1].quality, loss
-        if _refreshes(self.model) and self._n_weightings() > 1 and not self.stopped:
-            several = self._refresh(best[-1], chosen, self._n_weightings(), seed, last=True)
-            if several.quality >= quality - _SLACK and _all_relevant(best[-1], several):
-                best = [*best, several]
-        return best
+                return []
+            several = self._refresh(single, loss, self._n_weightings(), seed, last)
+            worse = several.quality < single.quality - _SLACK
+            if worse or not _all_relevant(single, several):
+                return []
+        return [several]
 
     def _n_weightings(self) -> int:
         return min(self.model.n_weightings, self.n_clusters)
-
-    def _refined(self, first: Round, loss: Loss, seed: int) -> list[Round]:
-        rounds = [first]
-        for number in range(1, _refreshes(self.model) + 1):
-            if self.stopped:
-                break
-            last = number == _refreshes(self.model)
-            rounds.append(self._refresh(rounds[-1], loss, 1, seed, last))
-        return rounds
 
     def _refresh(self, before: Round, loss: Loss, m: int, seed: int, last: bool) -> Round:
         """New weights from the clusters found, then a round with them."""
@@ -172,7 +184,7 @@ class RelevanceFit:
         scales = np.divide(1, lengths, out=np.ones(n), where=lengths > 0)
         view = self._view(scales, np.ones(d))
         mean = column_sums(view, self.crew)[0] / n
-        rows = ScaledRows(self.data, Scaling(scales, self.caps, root))
+        rows = ScaledRows(self.data, Scaling(scales, self.caps, root * self.units))
         graph = self._build_graph(rows)
         U, V = self._initial(rows, root, scales, seed, first)
         P, prices = self._assignments(view, weights, mean, labels)
@@ -186,14 +198,14 @@ class RelevanceFit:
         result = self._solve(view, setting, factors, prices, last)
         found = kmeans_on(result.factors.V, self.n_clusters, self.labels_seed).labels_
         moments = cluster_moments(view, found, self.n_clusters, mean, self.crew)
-        quality = -result.objective if graph is None else modularity(graph, found)
+        quality = -result.objective if graph is None else modularity(graph, found, self.n_clusters)
         if self.model.verbose:
             kept = np.count_nonzero(weights.top)
             print(f"[FNMF] round: {kept} of {d} features used, quality {quality:.4f}")
         return Round(setting, result, found, moments, quality)
 
     def _view(self, rows: np.ndarray, columns: np.ndarray) -> View:
-        return scaled_view_of(self.data, Scaling(rows, self.caps, columns))
+        return scaled_view_of(self.data, Scaling(rows, self.caps, columns * self.units))
 
     def _build_graph(self, rows: ScaledRows) -> sp.csr_array | None:
         if not isinstance(self.model.graph, str):
@@ -213,6 +225,7 @@ class RelevanceFit:
         c = self.model.n_components
         if first and not (isinstance(self.model.init, str) and self.model.init == "kmeans"):
             U, V = initial_factors(self.data, c, self.model.init, 1.0, rng)
+            U = U * self.units[:, None]
             V *= scales[:, None].astype(V.dtype)
         else:
             U, V = initial_factors(rows, c, "kmeans", 1.0, rng)
@@ -270,15 +283,26 @@ class RelevanceFit:
         return result
 
 
+def _common_units(typical: np.ndarray) -> np.ndarray:
+    """Factors that make typical values 1 where they differ wildly, and otherwise change nothing.
+
+    Features in their own units are better when these mean something, as pixels and counts do.
+    """
+    live = typical[typical > 0]
+    if len(live) == 0 or np.quantile(live, 0.9) <= _WILD * np.quantile(live, 0.1):
+        return np.ones(len(typical))
+    return 1 / np.where(typical > 0, typical, 1)
+
+
 def _all_relevant(single: Round, several: Round) -> bool:
     """Whether each of several weightings rests on features about as relevant as one would."""
     found = relevance(single.moments)
-    needed = _AS_RELEVANT * float(_shares(single.setting.weights.omega)[0] @ found)
+    needed = _AS_RELEVANT * float(weight_shares(single.setting.weights.omega)[0] @ found)
     used = several.setting.weights.omega
-    return bool(np.all(used.sum(axis=1) > 0) and np.all(_shares(used) @ found >= needed))
+    return bool(np.all(used.sum(axis=1) > 0) and np.all(weight_shares(used) @ found >= needed))
 
 
-def _shares(omega: np.ndarray) -> np.ndarray:
+def weight_shares(omega: np.ndarray) -> np.ndarray:
     """Weights that sum to 1; a weighting that uses no feature has no preference among them."""
     live = omega.max(axis=0) > 0
     sums = omega.sum(axis=1, keepdims=True)
@@ -311,69 +335,15 @@ def _group_clusters(moments: Moments, m: int, seed: int) -> np.ndarray:
     return model.labels_
 
 
-def relevance_attributes(
-    setting: Setting, factors: Factors, data: Data, caps: np.ndarray, found: Moments | None
-) -> dict[str, Any]:
-    """Fitted attributes of a round, at its end or on the way."""
-    omega = setting.weights.omega
-    shares = _shares(omega)
-    n = len(factors.V)
-    P = factors.P if len(factors.P) == n else np.repeat(factors.P, n, axis=0)
-    dtype = factors.V.dtype
-    explained = relevance(found) if found is not None else np.zeros(data.shape[1])
-    total = explained.sum()
-    importances = explained / total if total > 0 else shares.mean(axis=0)
-    return {
-        "components_": np.ascontiguousarray(factors.U.T),
-        "embedding_": factors.V,
-        "feature_weights_": shares.astype(dtype),
-        "assignments_": P,
-        "feature_relevance_": explained.astype(dtype),
-        "feature_importances_": importances.astype(dtype),
-        "effective_features_": effective_features(shares).astype(dtype),
-        "graph_": setting.graph,
-        "_fit_X": data,
-        "_caps": caps,
-        "_omega": omega,
-        "_prices": setting.weights.price,
-        "_mean": setting.mean,
-        "_row_scales": setting.row_scales,
-        "_strength": setting.strength,
-    }
-
-
 def most_iterations(model: FNMF) -> int:
     """Upper limit over all rounds of a start."""
     refreshes = _refreshes(model)
     if refreshes == 0:
         return int(model.max_iter)
     short = -(-model.max_iter // _SHORTER)
-    return int(short + len(LOSSES) * ((refreshes - 1) * short + model.max_iter) + model.max_iter)
+    each = (refreshes - 1) * short + model.max_iter
+    return int(2 * short + len(LOSSES) * each + model.max_iter)
 
 
 def _refreshes(model: FNMF) -> int:
     return DEFAULT_REFRESHES if model.graph_refresh is None else int(model.graph_refresh)
-
-
-def encode_relevance(model: FNMF, data: Data) -> np.ndarray:
-    """Codes of new rows, in the units of the last round."""
-    n, d = data.shape
-    root = np.sqrt(model._omega.max(axis=0))
-    with crew(model.n_jobs) as workers:
-        raw = scaled_view_of(data, Scaling(np.ones(n), model._caps, root))
-        lengths = row_lengths(raw, workers)
-        scales = np.divide(1, lengths, out=np.ones(n), where=lengths > 0)
-        view = scaled_view_of(data, Scaling(scales, model._caps, np.ones(d)))
-        nothing = np.zeros(n, np.intp)
-        prices = weighted_distances(view, model._mean[None], nothing, model._prices, workers)
-    # Sparse rows keep all features, so dense rows must when they meet.
-    drop = all(isinstance(X, np.ndarray) for X in (data, model._fit_X))
-    fitted = ScaledRows(model._fit_X, Scaling(model._row_scales, model._caps, root), drop)
-    queries = ScaledRows(data, Scaling(scales, model._caps, root), drop)
-    pull, drag = graph_ties(model, fitted, queries, model._strength)
-    one = len(model._omega) == 1 or model.assignment == "shared"
-    shared = model.assignments_[0] if one else None
-    V, _, _ = encode(
-        view, model.components_.T, model._omega, True, shared, pull, drag, prices=prices
-    )
-    return V.astype(working_dtype(data.dtype))

@@ -129,13 +129,13 @@ def test_noise_alone_still_leaves_features_to_go_on_with():
 
 def test_strongest_loss_keeps_most_used_features_effective():
     residual = np.concatenate([[1e-6], np.random.default_rng(3).uniform(0.5, 2, 99)])
-    weights = Loss("strong", 2, None).precision(residual, np.ones(100, bool))
+    weights = Loss("strong", power=2, gain=0.0, floor=None).precision(residual, np.ones(100, bool))
     assert weights.sum() ** 2 / np.sum(weights**2) >= 0.65 * 100 * (1 - 1e-6)
     assert weights.max() == 1
 
 
 def test_modularity_of_two_separate_pairs():
     graph = sp.csr_array(np.kron(np.eye(2), [[0.0, 1.0], [1.0, 0.0]]))
-    assert modularity(graph, np.array([0, 0, 1, 1])) == pytest.approx(0.5)
-    assert modularity(graph, np.array([0, 1, 0, 1])) == pytest.approx(-0.5)
-    assert modularity(graph, np.zeros(4, int)) == pytest.approx(0.0)
+    assert modularity(graph, np.array([0, 0, 1, 1]), 2) == pytest.approx(1.0)
+    assert modularity(graph, np.array([0, 1, 0, 1]), 2) == pytest.approx(-1.0)
+    assert modularity(graph, np.zeros(4, int), 2) == pytest.approx(0.0)

@@ -153,7 +153,8 @@ _FNMF_GRID = {"diversity": GRID, "smoothness": GRID}
 def _register_all() -> None:
     for method in all_methods().values():
         register_method(method)
-    paper = partial(_fnmf, weighting="paper", solver="mu")
+    # One mixture for all samples is the update that the paper prints, and the better one.
+    paper = partial(_fnmf, weighting="paper", assignment="shared", solver="mu")
     register_method(Method("FNMF", paper, grid=_FNMF_GRID, citation=_PAPER))
     relevance = partial(_fnmf, weighting="relevance")
     register_method(Method("FNMF-R", relevance, grid={"smoothness": GRID}, citation=_PAPER))

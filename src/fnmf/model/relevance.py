@@ -157,11 +157,13 @@ class Loss:
     """Concave loss of a feature's residual variance, by its slope (residual + floor)^-power.
 
     ``floor`` None means the smallest that keeps a share ``effective`` of the used features
-    effective, (Σψ)² / Σψ² of their number: no collapse by construction.
+    effective, (Σψ)² / Σψ² of their number: no collapse by construction. ``gain`` is what the loss
+    must add to the modularity to be preferred to the squared error.
     """
 
     name: str
     power: float
+    gain: float
     floor: float | None = 1.0
     effective: float = 0.65
 
@@ -183,7 +185,11 @@ class Loss:
 
 # Squared error, logarithm and Geman-McClure: the stronger, the more a badly explained feature
 # is discounted. Which one suits the data is decided by the modularity of what it finds.
-LOSSES = (Loss("plain", 0), Loss("log", 1, 0.5), Loss("geman-mcclure", 2, None))
+LOSSES = (
+    Loss("plain", power=0, gain=0.0),
+    Loss("log", power=1, gain=0.005, floor=0.5),
+    Loss("geman-mcclure", power=2, gain=0.02, floor=None),
+)
 
 
 def relevance_weights(
@@ -227,8 +233,8 @@ def profiles(moments: Moments) -> np.ndarray:
     return between / np.maximum(between + moments.within, _TINY)
 
 
-def modularity(graph: sp.csr_array, labels: np.ndarray) -> float:
-    """Newman's modularity: edges inside the clusters beyond what their degrees would give."""
+def modularity(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> float:
+    """Newman's modularity over its largest value: edges inside the clusters beyond chance."""
     pairs = graph.tocoo()
     rows, columns = pairs.coords
     total = pairs.data.sum(dtype=np.float64)
@@ -237,4 +243,6 @@ def modularity(graph: sp.csr_array, labels: np.ndarray) -> float:
     degree = np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
     inside = pairs.data[labels[rows] == labels[columns]].sum(dtype=np.float64)
     volumes = np.bincount(labels, degree)
-    return float(inside / total - np.sum((volumes / total) ** 2))
+    found = inside / total - np.sum((volumes / total) ** 2)
+    # So many clusters of equal size without an edge between them would have 1 − 1/c.
+    return float(found / (1 - 1 / max(n_clusters, 2)))

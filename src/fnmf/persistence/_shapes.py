@@ -32,6 +32,7 @@ _SHAPES = {
     "weighting_overlap_": "mm",
     "empty_weight_": "m",
     "_caps": "d",
+    "_units": "d",
     "_omega": "md",
     "_prices": "md",
     "_mean": "d",
