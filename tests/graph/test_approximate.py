@@ -5,6 +5,9 @@ import pytest
 import scipy.sparse as sp
 
 from fnmf.graph import estimate_recall, nearest_neighbors
+from fnmf.graph._candidates import nearest_candidates
+from fnmf.graph._projection import affordable_dimensions
+from fnmf.graph._rows import as_rows
 
 pytest.importorskip("faiss", reason="faiss is not installed (extra: ann)")
 
@@ -58,7 +61,7 @@ def test_memory_map_gives_what_the_array_gives(tmp_path):
 
 
 def test_projected_rows_still_find_nearly_all(monkeypatch):
-    monkeypatch.setattr("fnmf.graph._approximate._CODE_BYTES", 0)
+    monkeypatch.setattr("fnmf.graph._projection._SMALL_CODE_BYTES", 0)
     rng = np.random.default_rng(0)
     X = np.abs(clustered(5000, 20) @ rng.standard_normal((20, 300)))
     indices, _ = nearest_neighbors(X, 5, algorithm="faiss")
@@ -66,7 +69,7 @@ def test_projected_rows_still_find_nearly_all(monkeypatch):
 
 
 def test_narrow_codes_still_find_nearly_all(monkeypatch):
-    monkeypatch.setattr("fnmf.graph._approximate._WIDE_CODES_UP_TO", 0)
+    monkeypatch.setattr("fnmf.graph._index._WIDE_CODES_UP_TO", 0)
     X = clustered(4000, 30)
     indices, _ = nearest_neighbors(X, 5, algorithm="faiss")
     assert estimate_recall(X, indices) >= 0.97
@@ -85,3 +88,41 @@ def test_queries_find_references_equal_to_them():
     indices, distances = nearest_neighbors(X, 3, queries=X[100:200], algorithm="faiss")
     assert np.mean(indices[:, 0] == np.arange(100, 200)) >= 0.97
     assert (distances[:, 0] == 0).mean() >= 0.97
+
+
+def test_too_low_recall_is_said_with_the_remedy(monkeypatch):
+    monkeypatch.setattr("fnmf.graph._tuning._CANDIDATES", ((4, 2),))
+    monkeypatch.setattr("fnmf.graph._projection._FEWEST_DIMENSIONS", 2)
+    monkeypatch.setattr("fnmf.graph._projection._SMALL_CODE_BYTES", 0)
+    X = np.random.default_rng(0).random((3000, 40))
+    with pytest.warns(UserWarning, match=r'algorithm="exact"'):
+        indices, _ = nearest_neighbors(X, 5, algorithm="faiss")
+    assert indices.shape == (3000, 5)
+
+
+@pytest.mark.parametrize("d", [3, 64, 130])
+def test_rows_read_in_place_give_the_bits_of_rows_that_are_copied(d):
+    X = clustered(2500, d).astype(np.float32)
+    expected = nearest_neighbors(X, 4, algorithm="faiss")
+    for other in (np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2]):
+        found = nearest_neighbors(other, 4, algorithm="faiss")
+        np.testing.assert_array_equal(found[0], expected[0])
+        np.testing.assert_array_equal(found[1], expected[1])
+
+
+def test_equal_distances_go_to_the_smaller_index_and_own_row_is_left_out():
+    X = np.random.default_rng(0).integers(0, 2, size=(300, 5)).astype(float)
+    rows = np.arange(300)
+    candidates = np.random.default_rng(1).permuted(np.tile(rows, (300, 1)), axis=1)
+    candidates[:, 7] = -1
+    found = nearest_candidates(as_rows(X), as_rows(X), rows, rows, candidates, 4, 1.0)
+    distances = ((X[:, None] - X[candidates]) ** 2).sum(axis=2)
+    distances[(candidates < 0) | (candidates == rows[:, None])] = np.inf
+    order = np.lexsort((candidates, distances), axis=-1)[:, :4]
+    np.testing.assert_array_equal(found[0], np.take_along_axis(candidates, order, axis=1))
+    np.testing.assert_array_equal(found[1], np.take_along_axis(distances, order, axis=1))
+
+
+def test_codes_take_a_small_share_of_wide_data():
+    for n, d in [(100_000, 784), (1_000_000, 784), (30_000, 2048), (2_000_000, 4096)]:
+        assert affordable_dimensions(n, d) <= 0.03 * 4 * d

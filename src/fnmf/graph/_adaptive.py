@@ -6,8 +6,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf._validation import check_integer
+from fnmf.graph._exact import spans
+from fnmf.graph._release import release_freed_memory
 from fnmf.graph._rows import as_rows
 from fnmf.graph._search import choose_algorithm, estimate_recall, find_neighbors
+
+_ROWS = 8192  # rows whose weights are computed together
 
 
 def adaptive_weights(distances: np.ndarray) -> np.ndarray:
@@ -107,17 +111,33 @@ def adaptive_neighbors(
         )
     chosen, note = choose_algorithm(algorithm, n_samples)
     indices, distances, _ = find_neighbors(references, k + 1, algorithm=chosen, n_jobs=n_jobs)
+    indices = indices[:, :k]
     if verbose:
         if chosen != "exact":
-            recall = estimate_recall(references, indices[:, :k], n_jobs=n_jobs)
+            recall = estimate_recall(references, indices, n_jobs=n_jobs)
             note += f", recall {recall:.3f} on a sample of rows"
         print(f"Neighbour graph: {note}.")
-    weights = adaptive_weights(distances).astype(references.dtype)
-    indptr = np.arange(0, n_samples * k + 1, k)
-    A = sp.csr_array((weights.ravel(), indices[:, :k].ravel(), indptr), (n_samples, n_samples))
-    A.sort_indices()
+    weights = np.empty((n_samples, k), dtype=references.dtype)
+    for a, b in spans(n_samples, _ROWS):
+        weights[a:b] = adaptive_weights(distances[a:b])
+    del distances
+    # graphs made with faiss are large: short row numbers where they suffice
+    narrow = sp.get_index_dtype(maxval=2 * n_samples * k) if chosen == "faiss" else np.int64
+    A = _row_graph(indices.astype(narrow), weights)
+    del indices, weights
     if symmetric:
-        A = sp.csr_array((A + A.T) * references.dtype.type(0.5))
+        A = sp.csr_array(A + A.T)
+        A.data *= references.dtype.type(0.5)
         A.sort_indices()
     A.eliminate_zeros()
+    release_freed_memory()
+    return A
+
+
+def _row_graph(indices: np.ndarray, weights: np.ndarray) -> sp.csr_array:
+    """The directed graph, every row with the same number of entries."""
+    n_samples, k = weights.shape
+    indptr = np.arange(0, n_samples * k + 1, k, dtype=indices.dtype)
+    A = sp.csr_array((weights.ravel(), indices.ravel(), indptr), (n_samples, n_samples))
+    A.sort_indices()
     return A

@@ -94,7 +94,9 @@ def _largest(rows: Rows, centre: np.ndarray | None, name: str) -> float:
         if centre is None:
             top = float(np.abs(block.data).max(initial=0.0))
         else:
-            top = float(np.abs(as_dense(block) - centre).max(initial=0.0))
+            gaps = as_dense(block)  # a copy of our own: worked on in place
+            gaps -= centre
+            top = float(np.abs(gaps, out=gaps).max(initial=0.0))
         if not math.isfinite(top):
             raise ValueError(f"{name} contains NaN or infinity; fill or drop missing values first.")
         largest = max(largest, top)
@@ -225,6 +227,7 @@ def _search_block(
         else:
             np.matmul(here, there.astype(offsets.dtype).T, out=products)
         _kernels.keep_smallest(products, offsets[a:b], a, own, scores, candidates)
+        del there  # or two tiles would be held while the next is read
     direct = true_distances(references, task.queries, rows, candidates, task.frame.scale)
     near, distances = smallest(candidates, direct, task.k)
     left_out = scores[:, -1].astype(np.float64) + norms * (1 - lowering)

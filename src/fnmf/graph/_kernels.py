@@ -99,6 +99,72 @@ def dense_distances(
 
 
 @njit(nogil=True, cache=True)
+def nearest_of(
+    queries: np.ndarray,
+    rows: np.ndarray,
+    own: np.ndarray,
+    references: np.ndarray,
+    candidates: np.ndarray,
+    scale: float,
+    near: np.ndarray,
+    far: np.ndarray,
+) -> None:
+    """The nearest of the candidates of ``queries[rows]``, by distance and then by index.
+
+    Distances have the bits of ``dense_distances``. A sum that has passed the worst distance
+    kept is not finished; rows are read where they lie.
+    """
+    k = near.shape[1]
+    d = queries.shape[1]
+    whole = d - d % 4
+    near[:] = -1
+    far[:] = np.inf
+    for i in range(len(rows)):
+        here = rows[i]
+        for c in range(candidates.shape[1]):
+            there = candidates[i, c]
+            if there < 0 or there == own[i]:
+                continue
+            worst = far[i, k - 1]
+            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+            start = 0
+            while start < whole and (s0 + s1) + (s2 + s3) <= worst:
+                stop = min(start + _CHUNK, whole)
+                x, y = queries[here, start:stop], references[there, start:stop]
+                for j in range(0, len(x), 4):
+                    g0 = (np.float64(x[j]) - np.float64(y[j])) * scale
+                    g1 = (np.float64(x[j + 1]) - np.float64(y[j + 1])) * scale
+                    g2 = (np.float64(x[j + 2]) - np.float64(y[j + 2])) * scale
+                    g3 = (np.float64(x[j + 3]) - np.float64(y[j + 3])) * scale
+                    s0 += g0 * g0
+                    s1 += g1 * g1
+                    s2 += g2 * g2
+                    s3 += g3 * g3
+                start = stop
+            for j in range(whole, d):
+                gap = (np.float64(queries[here, j]) - np.float64(references[there, j])) * scale
+                if j % 4 == 0:
+                    s0 += gap * gap
+                elif j % 4 == 1:
+                    s1 += gap * gap
+                else:
+                    s2 += gap * gap
+            total = (s0 + s1) + (s2 + s3)
+            if total > worst or (total == worst and there > near[i, k - 1] >= 0):
+                continue
+            place = k - 1
+            while place > 0 and (
+                far[i, place - 1] > total
+                or (far[i, place - 1] == total and near[i, place - 1] > there)
+            ):
+                far[i, place] = far[i, place - 1]
+                near[i, place] = near[i, place - 1]
+                place -= 1
+            far[i, place] = total
+            near[i, place] = there
+
+
+@njit(nogil=True, cache=True)
 def sparse_distances(
     q_indptr: np.ndarray,
     q_columns: np.ndarray,

@@ -18,6 +18,10 @@ class DenseRows:
         self.shape = self._X.shape
         self.dtype = result_dtype(X.dtype)
         self.sparse = False
+        # the array itself where compiled loops can read it without a converted copy
+        plain = self._X.dtype in (np.float32, np.float64)
+        readable = plain and self._X.flags.c_contiguous and self._X.flags.aligned
+        self.in_place: np.ndarray | None = self._X if readable else None
 
     def block(self, start: int, stop: int) -> np.ndarray:
         return np.array(self._X[start:stop], dtype=np.float64, order="C")
@@ -35,6 +39,7 @@ class ChosenColumns(DenseRows):
     def __init__(self, rows: DenseRows, columns: np.ndarray) -> None:
         super().__init__(rows._X)
         self._columns = columns
+        self.in_place = None
         self.shape = (self._X.shape[0], len(columns))
 
     def block(self, start: int, stop: int) -> np.ndarray:
@@ -46,6 +51,8 @@ class ChosenColumns(DenseRows):
 
 class SparseRows:
     """Rows of a CSR matrix in memory or on disk, handed out as float64 CSR blocks."""
+
+    in_place = None
 
     def __init__(self, X: sp.csr_array | MappedCSR) -> None:
         self._data, self._indices, self._indptr = X.data, X.indices, X.indptr
@@ -75,6 +82,8 @@ class ScaledRows:
     Unless told not to, dense rows leave out the features of factor 0; ``kept`` holds the
     numbers of the others.
     """
+
+    in_place = None
 
     def __init__(self, X: Any, scaling: Scaling, drop: bool = True) -> None:
         rows: Any = as_rows(X)
