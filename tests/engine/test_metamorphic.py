@@ -100,6 +100,7 @@ def test_threads_do_not_change_a_bit(solver, shared, kind, tmp_path, monkeypatch
     options = options_of(problem, shared, solver, max_iter=5)
     X = as_view(problem.X, kind, tmp_path, np.float32)
     monkeypatch.setattr(views, "_SMALL", 1)
+    monkeypatch.setattr(views, "_ENTRIES_PER_FEATURE", 0)
     assert len(views.view_of(X).blocks()) > 10
     expected = run_engine(X, problem, state, options)
     for n_jobs in (2, 3, 8):
@@ -112,6 +113,7 @@ def test_number_of_blocks_changes_rounding_only(monkeypatch):
     options = options_of(problem, False, "mu", max_iter=5)
     expected = run_engine(problem.X, problem, state, options)
     monkeypatch.setattr(views, "_SMALL", 1)
+    monkeypatch.setattr(views, "_ENTRIES_PER_FEATURE", 0)
     same(run_engine(problem.X, problem, state, options), expected, rtol=1e-9, atol=1e-13)
 
 

@@ -10,28 +10,6 @@ KEEP, SQUARE_ROOT, PLAIN = 0, 1, 2
 
 
 @njit(nogil=True, cache=True)
-def update_row(i, V, cross, hessian, graph_mean, degree, smoothness, rule, tiny):  # type: ignore[no-untyped-def]
-    """Multiplicative step of v_i: times (cross + β S V) / (hessian v + β D v), or its root.
-
-    ``graph_mean`` is S V of the old V; it is not looked at when ``smoothness`` is 0.
-    """
-    v = V[i]
-    n_components = v.shape[0]
-    ratio = np.empty_like(v)
-    for a in range(n_components):
-        above, below = cross[a], V.dtype.type(0)
-        if smoothness > 0:
-            above += smoothness * graph_mean[i, a]
-            below += smoothness * degree[i] * v[a]
-        for b in range(n_components):
-            below += hessian[a, b] * v[b]
-        # A row of zeros stays zero; without a floor of this size its ratio could be infinite.
-        ratio[a] = above / max(below, tiny * max(above, V.dtype.type(1)))
-    for a in range(n_components):
-        v[a] *= np.sqrt(ratio[a]) if rule == SQUARE_ROOT else ratio[a]
-
-
-@njit(nogil=True, cache=True)
 def assign_row(residuals, floor, out):  # type: ignore[no-untyped-def]
     """p_j = (1/q_j) / Σ_l (1/q_l); residuals at or below ``floor`` count as equal and as zero."""
     n_zero = 0

@@ -1,79 +1,42 @@
 """Block functions for sparse rows: the same four as in ``dense``, on CSR arrays.
 
-The fit V Uᵀ is needed only where X is not zero; ‖U v‖² comes from UᵀU. Arrays over the features
-have the feature as their first index, so that one entry of X touches one short run of memory;
-the components are padded to ``LANES``.
+The fit V Uᵀ is needed only where X is not zero; ‖U v‖² comes from UᵀU. What is done for each
+entry is in ``entries``; the codes are updated four rows at a time, as for dense rows.
 """
 
 import numpy as np
 from numba import njit
 
-from fnmf.engine.rows import KEEP, assign_row, update_row
-from fnmf.model.descent import FAST, mix_grams
-
-LANES = 4
-
-
-# Inlined, and with array and row apart: a call or a slice for each entry would double its cost.
-
-
-@njit(nogil=True, inline="always")
-def _gather(scale, table, k, out):  # type: ignore[no-untyped-def]
-    """out += scale · table[k]."""
-    for a in range(out.shape[0]):
-        out[a] += scale * table[k, a]
-
-
-@njit(nogil=True, inline="always")
-def _scatter(scale, values, table, k):  # type: ignore[no-untyped-def]
-    """table[k] += scale · values."""
-    for a in range(values.shape[0]):
-        table[k, a] += scale * values[a]
-
-
-@njit(nogil=True, inline="always")
-def _dot(values, table, k):  # type: ignore[no-untyped-def]
-    """values · table[k]."""
-    total = values.dtype.type(0)
-    for a in range(values.shape[0]):
-        total += values[a] * table[k, a]
-    return total
+from fnmf.engine.entries import (
+    add_entries,
+    add_entry_moments,
+    fit_entries,
+    project_entries,
+    target_entries,
+    weigh_entries,
+)
+from fnmf.engine.groups import (
+    add_grams,
+    load_codes,
+    load_squares,
+    pull,
+    robust_counts,
+    step,
+    weigh_codes,
+)
+from fnmf.engine.lanes import lines, quads
+from fnmf.engine.rows import KEEP, assign_row
+from fnmf.engine.tiles import ROWS, zeros
 
 
 @njit(nogil=True, cache=True)
-def _quadratic(v, gram):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for a in range(v.shape[0]):
-        for b in range(v.shape[0]):
-            total += np.float64(v[a]) * gram[a, b] * v[b]
-    return total
-
-
-@njit(nogil=True, cache=True)
-def _add_gram(v, weight, gram):  # type: ignore[no-untyped-def]
-    for a in range(v.shape[0]):
-        scaled = weight * v[a]
-        for b in range(v.shape[0]):
-            gram[a, b] += scaled * v[b]
-
-
-@njit(nogil=True, cache=True)
-def _gram_scales(squares, out):  # type: ignore[no-untyped-def]
-    """The weights p_j² of each Gram matrix, or their sum where one matrix serves all."""
-    if out.shape[0] == 1:
-        out[0] = squares.sum()
-    else:
-        out[:] = squares
-
-
-@njit(nogil=True, cache=True, fastmath=FAST)
 def shared_block(  # type: ignore[no-untyped-def]
     data,
     indices,
     pointers,
-    basis,
+    table,
     V,
-    graph_mean,
+    mean,
     degree,
     smoothness,
     gram,
@@ -84,163 +47,154 @@ def shared_block(  # type: ignore[no-untyped-def]
 ):
     """See ``dense.shared_block``."""
     n_rows, n_components = V.shape
-    width = basis.shape[1]
-    products, code = np.zeros(width, data.dtype), np.zeros(width, data.dtype)
-    cross = np.zeros(basis.shape, data.dtype)
-    codes_gram = np.zeros((1, n_components, n_components), data.dtype)
+    wide, origin = gram.shape[1], pointers[0]
+    ones, counts = np.ones((ROWS, 1), data.dtype), np.ones((ROWS, 1), data.dtype)
+    codes = zeros(ROWS, wide, data)
+    weighted = zeros(ROWS, wide, data)
+    products = zeros(ROWS, wide, data)
+    pulls = zeros(ROWS, wide, data)
+    cross = zeros(table.shape[0], lines(n_components), data)
+    codes_gram = zeros(n_components, wide, data)
     loss = 0.0
-    for i in range(n_rows):
-        first, last = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
+    for start in range(0, n_rows, ROWS):
+        stop = min(start + ROWS, n_rows)
         if rule != KEEP or robust:
-            products[:] = 0
-            for entry in range(first, last):
-                _gather(data[entry], basis, indices[entry], products)
+            for i in range(start, stop):
+                first, count = pointers[i] - origin, pointers[i + 1] - pointers[i]
+                project_entries(
+                    first, count, indices, data, first, table, n_components, products, i - start
+                )
+        load_codes(start, V, codes)
         if rule != KEEP:
-            update_row(i, V, products, gram[0], graph_mean, degree, smoothness, rule, tiny)
-        weight = data.dtype.type(1)
+            pull(codes, ones, gram, n_components, pulls)
+            step(start, stop, V, codes, products, pulls, mean, degree, smoothness, rule, tiny)
         if robust:
-            square = norms[i] + _quadratic(V[i], gram[0])
-            for a in range(n_components):
-                square -= 2 * np.float64(V[i, a]) * products[a]
-            residual = np.sqrt(max(square, 0.0))
-            loss += residual
-            weight = data.dtype.type(1 / max(residual, 1e-10))
-        for a in range(n_components):
-            code[a] = weight * V[i, a]
-        _add_gram(V[i], weight, codes_gram[0])
-        for entry in range(first, last):
-            _scatter(data[entry], code, cross, indices[entry])
+            pull(codes, ones, gram, n_components, pulls)
+            loss += robust_counts(norms[start:stop], codes, pulls, products, counts)
+        weigh_codes(codes, counts, weighted)
+        add_grams(codes, counts, n_components, codes_gram)
+        for i in range(start, stop):
+            first, count = pointers[i] - origin, pointers[i + 1] - pointers[i]
+            add_entries(first, count, indices, data, first, weighted, i - start, cross)
     return cross, codes_gram, loss
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
-def project_block(data, indices, pointers, basis, weights, P, shared, out):  # type: ignore[no-untyped-def]
+@njit(nogil=True, cache=True)
+def project_block(data, indices, pointers, table, P, shared, out):  # type: ignore[no-untyped-def]
     """See ``dense.project_block``."""
-    products = np.zeros(basis.shape[1], data.dtype)
-    squares = np.zeros(weights.shape[1], data.dtype)
-    for i in range(out.shape[0]):
-        products[:] = 0
-        if not shared:
-            for j in range(P.shape[1]):
-                squares[j] = P[i, j] * P[i, j]
-        for entry in range(pointers[i] - pointers[0], pointers[i + 1] - pointers[0]):
-            k = indices[entry]
-            value = data[entry]
-            if not shared:
-                value *= _dot(squares, weights, k)
-            _gather(value, basis, k, products)
-        for a in range(out.shape[1]):
-            out[i, a] = products[a]
+    n_rows, n_components = out.shape
+    origin = pointers[0]
+    mix, scales = zeros(ROWS, quads(P.shape[1]), data), zeros(ROWS, 1, data)
+    weighed = np.empty(_longest(pointers), data.dtype)
+    products = zeros(1, lines(n_components), data)
+    for i in range(n_rows):
+        first, count = pointers[i] - origin, pointers[i + 1] - pointers[i]
+        if shared:
+            project_entries(first, count, indices, data, first, table, n_components, products, 0)
+        else:
+            r = i % ROWS
+            if r == 0:
+                load_squares(i, P, mix, scales)
+            weigh_entries(first, count, data, indices, table, n_components, mix, r, weighed)
+            project_entries(first, count, indices, weighed, 0, table, n_components, products, 0)
+        for a in range(n_components):
+            out[i, a] = products[0, a]
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True)
 def codes_block(  # type: ignore[no-untyped-def]
-    data,
-    indices,
-    pointers,
-    basis,
-    weights,
-    V,
-    P,
-    graph_mean,
-    degree,
-    smoothness,
-    hessians,
-    rule,
-    tiny,
+    data, indices, pointers, table, V, P, mean, degree, smoothness, hessians, rule, tiny
 ):
     """See ``dense.codes_block``."""
     n_rows, n_components = V.shape
-    width = basis.shape[1]
-    products, code = np.zeros(width, data.dtype), np.zeros(width, data.dtype)
-    squares = np.zeros(P.shape[1], data.dtype)
-    scales = np.zeros(hessians.shape[0], data.dtype)
-    hessian = np.empty((n_components, n_components), data.dtype)
-    weighed = np.empty(_longest(pointers), data.dtype)
-    targets = np.zeros(basis.shape, data.dtype)
-    codes_grams = np.zeros(hessians.shape, data.dtype)
-    for i in range(n_rows):
-        first, last = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
-        for j in range(P.shape[1]):
-            squares[j] = P[i, j] * P[i, j]
-        _gram_scales(squares, scales)
-        products[:] = 0
-        for entry in range(first, last):
-            k = indices[entry]
-            weighed[entry - first] = data[entry] * _dot(squares, weights, k)
-            _gather(weighed[entry - first], basis, k, products)
-        mix_grams(scales, hessians, hessian)
-        update_row(i, V, products, hessian, graph_mean, degree, smoothness, rule, tiny)
-        for a in range(n_components):
-            code[a] = V[i, a]
-        for j in range(scales.shape[0]):
-            _add_gram(V[i], scales[j], codes_grams[j])
-        for entry in range(first, last):
-            _scatter(weighed[entry - first], code, targets, indices[entry])
+    wide, origin = hessians.shape[1], pointers[0]
+    mix = zeros(ROWS, quads(P.shape[1]), data)
+    scales = zeros(ROWS, hessians.shape[0] // n_components, data)
+    weighed = np.empty((ROWS, _longest(pointers)), data.dtype)
+    products = zeros(ROWS, wide, data)
+    codes = zeros(ROWS, wide, data)
+    pulls = zeros(ROWS, wide, data)
+    targets = zeros(table.shape[0], lines(n_components), data)
+    codes_grams = zeros(hessians.shape[0], wide, data)
+    for start in range(0, n_rows, ROWS):
+        stop = min(start + ROWS, n_rows)
+        load_squares(start, P, mix, scales)
+        load_codes(start, V, codes)
+        for i in range(start, stop):
+            r, own = i - start, weighed[i - start]
+            first, count = pointers[i] - origin, pointers[i + 1] - pointers[i]
+            weigh_entries(first, count, data, indices, table, n_components, mix, r, own)
+            project_entries(first, count, indices, own, 0, table, n_components, products, r)
+        pull(codes, scales, hessians, n_components, pulls)
+        step(start, stop, V, codes, products, pulls, mean, degree, smoothness, rule, tiny)
+        add_grams(codes, scales, n_components, codes_grams)
+        for i in range(start, stop):
+            r, own = i - start, weighed[i - start]
+            first, count = pointers[i] - origin, pointers[i + 1] - pointers[i]
+            add_entries(first, count, indices, own, 0, codes, r, targets)
     return targets, codes_grams
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True)
 def assign_block(  # type: ignore[no-untyped-def]
-    data, indices, pointers, basis, weights, V, P, hessians, prices, on_residual, crosses, tiny
+    data, indices, pointers, table, V, P, hessians, prices, on_residual, crosses, tiny
 ):
     """See ``dense.assign_block``; here the Hessians also give ‖U v‖²."""
     n_rows, n_components = V.shape
-    n_weightings = P.shape[1]
-    n_features, width = basis.shape
-    n_grams = hessians.shape[0]
+    n_features, n_weightings = table.shape[0], P.shape[1]
+    wide, origin = hessians.shape[1], pointers[0]
+    n_grams = hessians.shape[0] // n_components
+    mix = zeros(ROWS, quads(n_weightings), data)
+    scales = zeros(ROWS, n_grams, data)
+    codes = zeros(ROWS, wide, data)
+    fits = np.empty((ROWS, _longest(pointers)), data.dtype)
+    # ‖U v‖² cancels against the other terms: double precision, whatever the data have.
+    exact_codes, pulls, ones = np.zeros((ROWS, wide)), np.zeros((ROWS, wide)), np.ones((ROWS, 1))
+    exact_hessians = hessians.astype(np.float64).reshape(n_grams, n_components, wide)
+    sizes, alongs = np.zeros((ROWS, mix.shape[1])), np.zeros((ROWS, mix.shape[1]))
+    residuals = np.zeros((ROWS, n_weightings))
     resolution = 4 * np.finfo(data.dtype).eps
-    code, scaled = np.zeros(width, data.dtype), np.zeros(width, data.dtype)
-    squares = np.zeros(n_weightings, data.dtype)
-    scales = np.zeros(n_grams, data.dtype)
-    residuals, sizes = np.zeros(n_weightings), np.zeros(n_weightings)
-    energy = np.zeros((n_features, n_weightings), data.dtype)
-    cross = np.zeros((n_features, n_weightings), data.dtype)
-    totals = np.zeros((n_weightings if crosses else 0, n_features, width), data.dtype)
-    codes_grams = np.zeros((n_grams, n_components, n_components), data.dtype)
-    fits = np.empty(_longest(pointers), data.dtype)
-    for i in range(n_rows):
-        first, last = pointers[i] - pointers[0], pointers[i + 1] - pointers[0]
-        for a in range(n_components):
-            code[a] = V[i, a]
-        residuals[:] = 0
-        sizes[:] = 0
-        for entry in range(first, last):
-            k = indices[entry]
-            x = data[entry]
-            fit = _dot(code, basis, k)
-            fits[entry - first] = fit
-            for j in range(n_weightings):
-                weight = weights[k, j]
-                target = weight * x * x if on_residual else weight * weight * x * x
-                sizes[j] += target
-                residuals[j] += target - 2 * weight * x * fit
+    moments = zeros(n_features, 2 * mix.shape[1], data)
+    codes_grams = zeros(hessians.shape[0], wide, data)
+    totals = np.zeros((n_weightings if crosses else 0, n_features, lines(n_components)), data.dtype)
+    weighted = zeros(ROWS, wide, data)
+    for start in range(0, n_rows, ROWS):
+        stop = min(start + ROWS, n_rows)
+        load_codes(start, V, codes)
+        exact_codes[:] = codes
+        for i in range(start, stop):
+            r, own = i - start, fits[i - start]
+            first, count = pointers[i] - origin, pointers[i + 1] - pointers[i]
+            fit_entries(first, count, indices, table, n_components, codes, r, own)
+            places = data, indices, own, table, n_components
+            target_entries(first, count, *places, on_residual, sizes, alongs, r)
         for j in range(n_weightings):
-            fitted = _quadratic(V[i], hessians[j if n_grams > 1 else 0])
-            # The three terms cancel: below this level the difference is rounding.
-            known = resolution * (sizes[j] + fitted)
-            residuals[j] = max(residuals[j] + fitted, known)
-            if prices.shape[0] > 0:
-                residuals[j] += prices[i, j]
-        assign_row(residuals, tiny, P[i])
-        for j in range(n_weightings):
-            squares[j] = P[i, j] * P[i, j]
-        _gram_scales(squares, scales)
-        for j in range(n_grams):
-            _add_gram(V[i], scales[j], codes_grams[j])
-        for entry in range(first, last):
-            k = indices[entry]
-            x = data[entry]
-            _scatter(x * x, squares, energy, k)
-            _scatter(x * fits[entry - first], squares, cross, k)
-        if crosses:
-            for j in range(n_weightings):
+            if j < n_grams:
+                pull(exact_codes, ones, exact_hessians[j], n_components, pulls)
+            for i in range(start, stop):
+                r = i - start
+                fitted = 0.0
                 for a in range(n_components):
-                    scaled[a] = squares[j] * code[a]
-                part = totals[j]
-                for entry in range(first, last):
-                    _scatter(data[entry], scaled, part, indices[entry])
-    return energy, cross, codes_grams, totals
+                    fitted += exact_codes[r, a] * pulls[r, a]
+                # The three terms cancel: below this level the difference is rounding.
+                known = resolution * (sizes[r, j] + fitted)
+                residuals[r, j] = max(sizes[r, j] - 2 * alongs[r, j] + fitted, known)
+                if prices.shape[0] > 0:
+                    residuals[r, j] += prices[i, j]
+        for i in range(start, stop):
+            assign_row(residuals[i - start], tiny, P[i])
+        load_squares(start, P, mix, scales)
+        add_grams(codes, scales, n_components, codes_grams)
+        for i in range(start, stop):
+            r = i - start
+            first, count = pointers[i] - origin, pointers[i + 1] - pointers[i]
+            add_entry_moments(first, count, data, indices, fits[r], mix, r, moments)
+        for j in range(n_weightings if crosses else 0):
+            weigh_codes(codes, mix[:, j : j + 1], weighted)
+            for i in range(start, stop):
+                first, count = pointers[i] - origin, pointers[i + 1] - pointers[i]
+                add_entries(first, count, indices, data, first, weighted, i - start, totals[j])
+    return moments, codes_grams, totals
 
 
 @njit(nogil=True, cache=True)

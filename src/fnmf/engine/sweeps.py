@@ -134,8 +134,7 @@ class Sweeps:
     def codes(self, factors: Factors, options: Options) -> tuple[np.ndarray, np.ndarray]:
         """Multiplicative step of V; returns (X∘P²Θ)ᵀV (d x c) and the Gram matrices U needs."""
         view, V, P = self.view, factors.V, factors.P
-        basis = view.pack_basis(factors.U)
-        weights = view.pack_weights(factors.weights)
+        packed = view.pack_factors(factors.U, factors.weights)
         hessians = view.pack_grams(self._hessians(factors, options))
         graph = self._graph_rows(options)
         rule = _RULES[options.solver]
@@ -144,9 +143,7 @@ class Sweeps:
             rows = slice(start, stop)
             block = view.block(start, stop)
             own = V[rows], P[rows], *graph(rows)
-            return view.kernels.codes_block(
-                *block, basis, weights, *own, hessians, rule, self._tiny
-            )
+            return view.kernels.codes_block(*block, *packed, *own, hessians, rule, self._tiny)
 
         targets, grams = add_up(self.crew.each(task, self.blocks))
         n_components = V.shape[1]
@@ -155,8 +152,7 @@ class Sweeps:
     def assign(self, factors: Factors, options: Options, *, crosses: bool = False) -> SampleSums:
         """P of every sample; what Θ needs, and with ``crosses`` U too."""
         view, V, P = self.view, factors.V, factors.P
-        basis = view.pack_basis(factors.U)
-        weights = view.pack_weights(factors.weights)
+        packed = view.pack_factors(factors.U, factors.weights)
         hessians = view.pack_grams(self._hessians(factors, options))
         n_weightings, n_components = P.shape[1], V.shape[1]
         prices = np.empty((0, n_weightings)) if options.prices is None else options.prices
@@ -168,13 +164,14 @@ class Sweeps:
             block = view.block(start, stop)
             own = V[rows], P[rows], hessians, prices[rows]
             return view.kernels.assign_block(
-                *block, basis, weights, *own, on_residual, crosses, self._tiny
+                *block, *packed, *own, on_residual, crosses, self._tiny
             )
 
-        energy, cross, grams, totals = add_up(self.crew.each(task, self.blocks))
+        moments, grams, totals = add_up(self.crew.each(task, self.blocks))
+        energy, cross = view.unpack_moments(moments, n_weightings)
         return SampleSums(
-            energy=view.unpack_weights(energy, n_weightings),
-            cross=view.unpack_weights(cross, n_weightings),
+            energy=energy,
+            cross=cross,
             grams=view.unpack_grams(grams, n_components),
             crosses=view.unpack_crosses(totals, n_weightings, n_components) if crosses else totals,
         )
@@ -201,25 +198,21 @@ class Sweeps:
             return squares.sum() * hessians
         return np.einsum("j,jab->ab", squares, hessians)[None]
 
-    def _basis(self, factors: Factors, options: Options) -> np.ndarray:
-        if options.shared:
-            return self.view.pack_basis(self.effective_weights(factors)[:, None] * factors.U)
-        return self.view.pack_basis(factors.U)
+    def _weighted_basis(self, factors: Factors) -> np.ndarray:
+        return self.effective_weights(factors)[:, None] * factors.U
 
     def solve_codes(self, factors: Factors, options: Options) -> None:
         """Coordinate descent on V, given X projected on the basis."""
         view, V, P = self.view, factors.V, factors.P
-        basis = self._basis(factors, options)
-        weights = view.pack_weights(factors.weights)
+        U = self._weighted_basis(factors) if options.shared else factors.U
+        packed = view.pack_factors(U, factors.weights)
         cross = np.empty_like(V)
 
         def task(start: int, stop: int) -> None:
             rows = slice(start, stop)
             block = view.block(start, stop)
             assigned = P if options.shared else P[rows]
-            view.kernels.project_block(
-                *block, basis, weights, assigned, options.shared, cross[rows]
-            )
+            view.kernels.project_block(*block, *packed, assigned, options.shared, cross[rows])
 
         for _ in self.crew.each(task, self.blocks):
             pass
@@ -243,7 +236,7 @@ class Sweeps:
     def shared(self, factors: Factors, options: Options) -> SharedSums:
         """Step of V (unless ``hals`` has made it); all that Θ, P and U need."""
         view, V = self.view, factors.V
-        basis = self._basis(factors, options)
+        basis = view.pack_basis(self._weighted_basis(factors))
         hessian = view.pack_grams(self._shared_hessian(factors, options))
         norms = self._norms if options.robust else np.zeros(len(V))
         graph = self._graph_rows(options)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numba import njit, types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, register_jitable
 
 from fnmf.model.descent import FAST
 
@@ -32,6 +32,7 @@ def _wide_vectors(typing_context):  # type: ignore[no-untyped-def]
 wide_vectors: Any = intrinsic(_wide_vectors)
 
 
+@register_jitable
 def padded(size: int, tile: int) -> int:
     """``size`` rounded up to a multiple of ``tile``."""
     return -(-size // tile) * tile

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.engine import dense, sparse
+from fnmf.engine.lanes import QUAD, lines, quads
 from fnmf.engine.mapped import MappedCSR
 from fnmf.engine.tiles import COMPONENTS, LINE, WEIGHTINGS, padded, zeros
 
@@ -14,6 +15,9 @@ _SMALL = 1 << 18
 # and at most this many, so that a converted copy of it stays small.
 _LARGE = 1 << 22
 _BLOCKS = 16
+# A block of sparse rows has this many entries for each feature, so that adding up the sums over
+# the features of all blocks costs little beside it.
+_ENTRIES_PER_FEATURE = 32
 
 
 class View(Protocol):
@@ -35,8 +39,8 @@ class View(Protocol):
     def pack_basis(self, U: np.ndarray) -> np.ndarray:
         """U (d x c) in the layout of the kernels."""
 
-    def pack_weights(self, weights: np.ndarray) -> np.ndarray:
-        """Weights (m x d) in the layout of the kernels."""
+    def pack_factors(self, U: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
+        """U (d x c) and the weights (m x d) in the layout of the kernels."""
 
     def pack_grams(self, grams: np.ndarray) -> np.ndarray:
         """Matrices (g x c x c) in the layout of the kernels."""
@@ -47,8 +51,8 @@ class View(Protocol):
     def unpack_basis(self, total: np.ndarray, n_components: int) -> np.ndarray:
         """A d x c sum out of the layout of the kernels."""
 
-    def unpack_weights(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
-        """An m x d sum out of the layout of the kernels."""
+    def unpack_moments(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
+        """Two m x d sums, 2 x m x d, out of the layout of the kernels."""
 
     def unpack_crosses(self, total: np.ndarray, n_weightings: int, n_components: int) -> np.ndarray:
         """An m x d x c sum out of the layout of the kernels."""
@@ -67,9 +71,10 @@ def view_of(X: np.ndarray | sp.csr_array | MappedCSR) -> View:
     return SparseView(X)
 
 
-def _even_blocks(n_rows: int, entries_per_row: float) -> list[tuple[int, int]]:
-    per_row = max(entries_per_row, 1)
-    rows = int(np.clip(n_rows / _BLOCKS, _SMALL / per_row, max(_LARGE / per_row, 1)))
+def _even_blocks(n_rows: int, per_row: float, fewest: float) -> list[tuple[int, int]]:
+    """Blocks of equal size with at least ``fewest`` entries, ``per_row`` in each row."""
+    per_row = max(per_row, 1)
+    rows = int(np.clip(n_rows / _BLOCKS, fewest / per_row, max(_LARGE / per_row, 1)))
     rows = padded(max(rows, 1), 4)
     return [(start, min(start + rows, n_rows)) for start in range(0, n_rows, rows)]
 
@@ -80,7 +85,23 @@ def working_dtype(dtype: np.dtype) -> np.dtype:
     return np.dtype(np.float32 if small else np.float64)
 
 
-class DenseView:
+class _TiledCodes:
+    """Small matrices over the components have one layout for all data: codes are always dense."""
+
+    dtype: np.dtype
+
+    def pack_grams(self, grams: np.ndarray) -> np.ndarray:
+        count, n_components, _ = grams.shape
+        width = lines(padded(n_components, COMPONENTS))
+        out = zeros(count * n_components, width, np.empty(0, self.dtype))
+        out.reshape(count, n_components, width)[:, :, :n_components] = grams
+        return out
+
+    def unpack_grams(self, total: np.ndarray, n_components: int) -> np.ndarray:
+        return total.reshape(-1, n_components, total.shape[1])[:, :, :n_components]
+
+
+class DenseView(_TiledCodes):
     """A dense array, in memory or memory-mapped, of any layout and number type.
 
     Blocks of C-ordered float arrays are views; others are copied and converted one at a time.
@@ -94,7 +115,7 @@ class DenseView:
         self.dtype = working_dtype(X.dtype)
 
     def blocks(self) -> list[tuple[int, int]]:
-        return _even_blocks(self.shape[0], self.shape[1])
+        return _even_blocks(self.shape[0], self.shape[1], _SMALL)
 
     def block(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
         rows = np.ascontiguousarray(self.X[start:stop], dtype=self.dtype).view()
@@ -106,35 +127,24 @@ class DenseView:
         n_features, n_components = U.shape
         return self._padded(U.T, padded(n_components, COMPONENTS), n_features)
 
-    def pack_weights(self, weights: np.ndarray) -> np.ndarray:
+    def pack_factors(self, U: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
         n_weightings, n_features = weights.shape
-        return self._padded(weights, padded(n_weightings, WEIGHTINGS), n_features)
+        packed = self._padded(weights, padded(n_weightings, WEIGHTINGS), n_features)
+        return self.pack_basis(U), packed
 
     def _padded(self, values: np.ndarray, rows: int, n_features: int) -> np.ndarray:
         out = zeros(rows, padded(n_features, LINE), np.empty(0, self.dtype))
         out[: values.shape[0], :n_features] = values
         return out
 
-    def pack_grams(self, grams: np.ndarray) -> np.ndarray:
-        count, n_components, _ = grams.shape
-        rows = padded(n_components, COMPONENTS)
-        out = zeros(count * rows, padded(rows, LINE), np.empty(0, self.dtype))
-        out.reshape(count, rows, -1)[:, :n_components, :n_components] = grams
-        return out
-
-    def unpack_grams(self, total: np.ndarray, n_components: int) -> np.ndarray:
-        rows = padded(n_components, COMPONENTS)
-        return total.reshape(-1, rows, total.shape[1])[:, :n_components, :n_components]
-
     def unpack_basis(self, total: np.ndarray, n_components: int) -> np.ndarray:
         return total[:n_components, : self.shape[1]].T
 
-    def unpack_weights(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
-        return total[:n_weightings, : self.shape[1]]
+    def unpack_moments(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
+        return total.reshape(2, -1, total.shape[1])[:, :n_weightings, : self.shape[1]]
 
     def unpack_crosses(self, total: np.ndarray, n_weightings: int, n_components: int) -> np.ndarray:
-        parts = total.reshape(n_weightings, -1, total.shape[1])
-        return parts[:, :n_components, : self.shape[1]].swapaxes(1, 2)
+        return total[:, :n_components, : self.shape[1]].swapaxes(1, 2)
 
     def row_energy(self, start: int, stop: int) -> np.ndarray:
         rows = self.block(start, stop)[0]
@@ -145,7 +155,7 @@ class DenseView:
         return np.einsum("ik,ik->k", rows, rows, dtype=np.float64)
 
 
-class SparseView:
+class SparseView(_TiledCodes):
     """A canonical CSR matrix, in memory or mapped; a mapped block is read when asked for."""
 
     kernels = sparse
@@ -156,8 +166,10 @@ class SparseView:
         self.dtype = working_dtype(X.dtype)
 
     def blocks(self) -> list[tuple[int, int]]:
+        per_row = len(self.X.indices) / max(self.shape[0], 1)
         # One entry costs as much as several of a dense row: its features lie anywhere.
-        return _even_blocks(self.shape[0], 8 * len(self.X.indices) / max(self.shape[0], 1))
+        fewest = _SMALL / 8
+        return _even_blocks(self.shape[0], per_row, max(fewest, _ENTRIES_PER_FEATURE * self.shape[1]))
 
     def block(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
         pointers = np.asarray(self.X.indptr[start : stop + 1])
@@ -172,24 +184,25 @@ class SparseView:
         return arrays
 
     def pack_basis(self, U: np.ndarray) -> np.ndarray:
-        out = np.zeros((U.shape[0], padded(U.shape[1], sparse.LANES)), self.dtype)
+        return self._table(U, U.shape[1])
+
+    def pack_factors(self, U: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, ...]:
+        n_components, n_weightings = U.shape[1], len(weights)
+        table = self._table(U, n_components + quads(n_weightings))
+        table[:, n_components : n_components + n_weightings] = weights.T
+        return (table,)
+
+    def _table(self, U: np.ndarray, columns: int) -> np.ndarray:
+        out = zeros(U.shape[0], lines(columns), np.empty(0, self.dtype))
         out[:, : U.shape[1]] = U
         return out
-
-    def pack_weights(self, weights: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(weights.T, dtype=self.dtype)
-
-    def pack_grams(self, grams: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(grams, dtype=self.dtype)
-
-    def unpack_grams(self, total: np.ndarray, n_components: int) -> np.ndarray:
-        return total
 
     def unpack_basis(self, total: np.ndarray, n_components: int) -> np.ndarray:
         return total[:, :n_components]
 
-    def unpack_weights(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
-        return total.T
+    def unpack_moments(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
+        parts = total.reshape(self.shape[1], -1, 2, QUAD)
+        return parts.transpose(2, 1, 3, 0).reshape(2, -1, self.shape[1])[:, :n_weightings]
 
     def unpack_crosses(self, total: np.ndarray, n_weightings: int, n_components: int) -> np.ndarray:
         return total[:, :, :n_components]
