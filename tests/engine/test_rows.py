@@ -5,15 +5,19 @@ import itertools
 import numpy as np
 import pytest
 
+from fnmf.engine.lanes import quads
 from fnmf.engine.rows import assign_row
 
 TINY = np.finfo(np.float64).tiny
 
 
 def assign(residuals, dtype=np.float64):
-    out = np.full(len(residuals), np.nan, dtype)
-    assign_row(np.asarray(residuals, dtype), dtype(np.finfo(dtype).tiny), out)
-    return out
+    size = len(residuals)
+    rows = np.zeros((1, quads(size)), dtype)
+    rows[0, :size] = residuals
+    out = np.full((1, size), np.nan, dtype)
+    assign_row(rows, 0, dtype(np.finfo(dtype).tiny), out, 0)
+    return out[0]
 
 
 def grid_on_simplex(size, parts):

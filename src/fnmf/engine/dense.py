@@ -18,6 +18,7 @@ from fnmf.engine.groups import (
     step,
     weigh_codes,
 )
+from fnmf.engine.lanes import quads
 from fnmf.engine.rows import KEEP, assign_row
 from fnmf.engine.tiles import (
     ROWS,
@@ -146,7 +147,7 @@ def assign_block(X, basis, weights, V, P, hessians, prices, on_residual, crosses
     codes = zeros(ROWS, hessians.shape[1], X)
     weighted = zeros(ROWS, hessians.shape[1], X)
     fits = zeros(ROWS, width, X)
-    residuals = zeros(ROWS, weights.shape[0], X)
+    residuals = zeros(ROWS, quads(weights.shape[0]), X)
     moments = zeros(2 * weights.shape[0], width, X)
     energy, cross = moments[: weights.shape[0]], moments[weights.shape[0] :]
     totals = zeros(n_weightings * n_padded if crosses else 0, width, X)
@@ -164,7 +165,7 @@ def assign_block(X, basis, weights, V, P, hessians, prices, on_residual, crosses
         for i in range(start, min(start + ROWS, n_rows)):
             for j in range(n_weightings if prices.shape[0] > 0 else 0):
                 residuals[i - start, j] += prices[i, j]
-            assign_row(residuals[i - start], tiny, P[i])
+            assign_row(residuals, i - start, tiny, P, i)
         load_squares(start, P, mix, scales)
         add_moments(x0, x1, x2, x3, fits, mix, energy, cross)
         add_grams(codes, scales, n_components, codes_grams)

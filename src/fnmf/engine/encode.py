@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
+from fnmf.engine.lanes import quads
 from fnmf.engine.rows import assign_row
 from fnmf.engine.views import View
 from fnmf.model.descent import descend_row, mix_grams
@@ -24,6 +25,7 @@ def _encode_rows(crosses, energies, prices, grams, pull, drag, shared, P, V, tol
     n_weightings = grams.shape[0]
     squares = np.empty(n_weightings)
     residuals = np.empty(n_weightings)
+    shares = np.zeros((1, quads(n_weightings)))
     cross = np.empty(n_components)
     hessian = np.empty((n_components, n_components))
     before = np.empty(n_components)
@@ -51,7 +53,8 @@ def _encode_rows(crosses, energies, prices, grams, pull, drag, shared, P, V, tol
                 # The terms cancel: below this level the difference is rounding.
                 residuals[j] = max(residuals[j], 1e-15 * energies[i, j]) + prices[i, j]
             if not shared:
-                assign_row(residuals, tiny, P[i])
+                shares[0, :n_weightings] = residuals
+                assign_row(shares, 0, tiny, P, i)
             moved = largest = 0.0
             for a in range(n_components):
                 moved = max(moved, abs(v[a] - before[a]))

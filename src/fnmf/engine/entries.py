@@ -23,7 +23,7 @@ from fnmf.engine.lanes import (
 from fnmf.engine.tiles import LINE, wide_vectors
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def weigh_entries(first, count, data, indices, table, column, mix, r, out):  # type: ignore[no-untyped-def]
     """out = x ∘ (mix[r] @ weights), with the weights from ``column`` of the table."""
     wide_vectors()
@@ -35,7 +35,7 @@ def weigh_entries(first, count, data, indices, table, column, mix, r, out):  # t
             out[e] = out[e] + part if j > 0 else part
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def project_entries(first, count, indices, values, offset, table, n_components, out, r):  # type: ignore[no-untyped-def]
     """out[r] = Σ values · u_k; the values of the row begin at ``offset``."""
     wide_vectors()
@@ -53,7 +53,7 @@ def project_entries(first, count, indices, values, offset, table, n_components, 
         store(out, r, a, add_scaled(even, table.dtype.type(1), odd))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def add_entries(first, count, indices, values, offset, codes, r, total):  # type: ignore[no-untyped-def]
     """Rows of the total += values · codes[r]; the values of the row begin at ``offset``."""
     wide_vectors()
@@ -64,7 +64,7 @@ def add_entries(first, count, indices, values, offset, codes, r, total):  # type
             store(total, k, a, add_scaled(load_line(total, k, a), item(values, offset + e), code))
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def fit_entries(first, count, indices, table, n_components, codes, r, out):  # type: ignore[no-untyped-def]
     """out = codes[r] · u_k, where there are entries."""
     wide_vectors()
@@ -75,7 +75,7 @@ def fit_entries(first, count, indices, table, n_components, codes, r, out):  # t
             out[e] = out[e] + part if a > 0 else part
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def target_entries(  # type: ignore[no-untyped-def]
     first, count, data, indices, fits, table, column, on_residual, sizes, alongs, r
 ):
@@ -100,7 +100,7 @@ def target_entries(  # type: ignore[no-untyped-def]
         store(alongs, r, j, along)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def add_entry_moments(first, count, data, indices, fits, mix, r, total):  # type: ignore[no-untyped-def]
     """Rows of the total += mix[r] x² and mix[r] x · fit, a quad of each in turn."""
     wide_vectors()

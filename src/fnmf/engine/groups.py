@@ -11,6 +11,7 @@ from numba import njit
 from fnmf.engine.lanes import (
     add_scaled,
     divided,
+    dot,
     filled,
     larger,
     load_line,
@@ -25,7 +26,7 @@ from fnmf.engine.rows import SQUARE_ROOT
 from fnmf.engine.tiles import LINE, ROWS, wide_vectors
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def load_codes(start, V, codes):  # type: ignore[no-untyped-def]
     """Four rows of codes; rows past the end become zero."""
     wide_vectors()
@@ -37,7 +38,7 @@ def load_codes(start, V, codes):  # type: ignore[no-untyped-def]
             codes[r] = 0
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def load_squares(start, P, mix, scales):  # type: ignore[no-untyped-def]
     """The p_j² of four rows and the scales that follow; rows past the end become zero."""
     for r in range(ROWS):
@@ -52,7 +53,7 @@ def load_squares(start, P, mix, scales):  # type: ignore[no-untyped-def]
             scales[r, 0] = total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def pull(codes, scales, hessians, n_components, out):  # type: ignore[no-untyped-def]
     """out[r] = Σ_j scales[r, j] hessian_j @ codes[r]."""
     wide_vectors()
@@ -73,7 +74,28 @@ def pull(codes, scales, hessians, n_components, out):  # type: ignore[no-untyped
         store(out, 3, a, p3)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
+def quadratic(codes, hessians, n_components, out):  # type: ignore[no-untyped-def]
+    """out[r, j] = codes[r] · hessian_j @ codes[r]."""
+    wide_vectors()
+    out[:] = 0
+    for j in range(out.shape[1]):
+        for a in range(0, codes.shape[1], LINE):
+            p0 = nothing(load_line(hessians, 0, a))
+            p1 = p2 = p3 = p0
+            for b in range(n_components):
+                row = load_line(hessians, j * n_components + b, a)
+                p0 = add_scaled(p0, codes[0, b], row)
+                p1 = add_scaled(p1, codes[1, b], row)
+                p2 = add_scaled(p2, codes[2, b], row)
+                p3 = add_scaled(p3, codes[3, b], row)
+            out[0, j] += dot(p0, load_line(codes, 0, a))
+            out[1, j] += dot(p1, load_line(codes, 1, a))
+            out[2, j] += dot(p2, load_line(codes, 2, a))
+            out[3, j] += dot(p3, load_line(codes, 3, a))
+
+
+@njit(nogil=True, cache=True, forceinline=True)
 def add_grams(codes, scales, n_components, total):  # type: ignore[no-untyped-def]
     """total_j += Σ_r scales[r, j] codes[r] codes[r]ᵀ."""
     wide_vectors()
@@ -91,7 +113,7 @@ def add_grams(codes, scales, n_components, total):  # type: ignore[no-untyped-de
                 store(total, j * n_components + b, a, row)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def step(start, stop, V, codes, products, pulls, mean, degree, smoothness, rule, tiny):  # type: ignore[no-untyped-def]
     """Multiplicative step of the codes of a group, times (products + β S V) / (pulls + β D V).
 
@@ -114,7 +136,7 @@ def step(start, stop, V, codes, products, pulls, mean, degree, smoothness, rule,
             store_part(V, i, a, code)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def robust_counts(norms, codes, pulls, products, counts):  # type: ignore[no-untyped-def]
     """counts = 1 over the lengths of the residuals; returns the sum of these lengths."""
     total = 0.0
@@ -128,7 +150,7 @@ def robust_counts(norms, codes, pulls, products, counts):  # type: ignore[no-unt
     return total
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, forceinline=True)
 def weigh_codes(codes, counts, out):  # type: ignore[no-untyped-def]
     """out[r] = counts[r, 0] codes[r]."""
     wide_vectors()

@@ -91,10 +91,13 @@ load_quad = _loader(QUAD, "load_quad")
 
 
 def _store(typing_context, array, row, column, values):  # type: ignore[no-untyped-def]
-    """array[row, column:] = values, as many as there are."""
+    """array[row, column:] = values, as many as there are; they may be of lower precision."""
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         whole, *places, vector = arguments
+        if values.dtype != array.dtype:
+            element = context.get_value_type(array.dtype)
+            vector = builder.fpext(vector, ir.VectorType(element, values.count))
         place = _address(context, builder, array, whole, places, vector.type)
         builder.store(vector, place, align=array.dtype.bitwidth // 8)
         return context.get_dummy_value()
@@ -138,10 +141,13 @@ def _load_part(typing_context, array, row, column):  # type: ignore[no-untyped-d
 
 
 def _store_part(typing_context, array, row, column, values):  # type: ignore[no-untyped-def]
-    """array[row, column:] = values, without those past the end of the row."""
+    """array[row, column:] = values, rounded, without those past the end of the row."""
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         vector = arguments[3]
+        if values.dtype != array.dtype:
+            element = context.get_value_type(array.dtype)
+            vector = builder.fptrunc(vector, ir.VectorType(element, values.count))
         place, mask = _part(context, builder, array, arguments[:3], vector.type)
         size = ir.Constant(_INDEX, array.dtype.bitwidth // 8)
         _masked(builder, "store", ir.VoidType(), vector.type, (vector, place, size, mask))
@@ -159,6 +165,18 @@ def _part(context, builder, kind, arguments, value_type):  # type: ignore[no-unt
     return _address(context, builder, kind, array, places, value_type), mask
 
 
+def _kept(typing_context, values, count):  # type: ignore[no-untyped-def]
+    """The first ``count`` values, with zeros behind."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        vector, number = arguments
+        mask = _first(builder, vector.type, number)
+        return builder.select(mask, vector, ir.Constant(vector.type, None))
+
+    return values(values, types.intp), generate
+
+
+kept: Any = intrinsic(_kept)
 load_part: Any = intrinsic(_load_part)
 store_part: Any = intrinsic(_store_part)
 
@@ -272,23 +290,37 @@ def _filled(typing_context, value, like):  # type: ignore[no-untyped-def]
 filled: Any = intrinsic(_filled)
 
 
+def _sum(builder, values):  # type: ignore[no-untyped-def]
+    """Halves added to halves."""
+    count = values.type.count
+    while count > 1:
+        count //= 2
+        low, high = (
+            ir.Constant(ir.VectorType(_INDEX, count), [*range(first, first + count)])
+            for first in (0, count)
+        )
+        parts = (builder.shuffle_vector(values, values, half) for half in (low, high))
+        values = builder.fadd(*parts)
+    return builder.extract_element(values, ir.Constant(_INDEX, 0))
+
+
 def _dot(typing_context, left, right):  # type: ignore[no-untyped-def]
-    """left · right, halves added to halves."""
+    """left · right."""
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        values = builder.fmul(*arguments)
-        count = left.count
-        while count > 1:
-            count //= 2
-            halves = [
-                ir.Constant(ir.VectorType(_INDEX, count), [*range(first, first + count)])
-                for first in (0, count)
-            ]
-            low, high = (builder.shuffle_vector(values, values, half) for half in halves)
-            values = builder.fadd(low, high)
-        return builder.extract_element(values, ir.Constant(_INDEX, 0))
+        return _sum(builder, builder.fmul(*arguments))
 
     return left.dtype(left, right), generate
 
 
+def _summed(typing_context, values):  # type: ignore[no-untyped-def]
+    """Sum of the values."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return _sum(builder, arguments[0])
+
+    return values.dtype(values), generate
+
+
 dot: Any = intrinsic(_dot)
+summed: Any = intrinsic(_summed)

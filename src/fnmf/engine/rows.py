@@ -3,31 +3,58 @@
 import numpy as np
 from numba import njit
 
+from fnmf.engine.lanes import (
+    QUAD,
+    add_product,
+    add_scaled,
+    divided,
+    filled,
+    item,
+    kept,
+    lines,
+    load_line,
+    load_part,
+    load_quad,
+    nothing,
+    store,
+    store_part,
+    summed,
+)
+from fnmf.engine.tiles import LINE, wide_vectors
 from fnmf.model.descent import descend_row, mix_grams
 
 # How a row of V is updated inside a sweep.
 KEEP, SQUARE_ROOT, PLAIN = 0, 1, 2
 
 
-@njit(nogil=True, cache=True)
-def assign_row(residuals, floor, out):  # type: ignore[no-untyped-def]
-    """p_j = (1/q_j) / Σ_l (1/q_l); residuals at or below ``floor`` count as equal and as zero."""
-    n_zero = 0
-    smallest = residuals[0]
-    for j in range(out.shape[0]):
-        if residuals[j] <= floor:
-            n_zero += 1
-        smallest = min(smallest, residuals[j])
-    if n_zero > 0:
-        for j in range(out.shape[0]):
-            out[j] = 1.0 / n_zero if residuals[j] <= floor else 0.0
+# No residual that is divided by is zero: without Python's check for it the loop is straight.
+@njit(nogil=True, cache=True, error_model="numpy")
+def assign_row(residuals, r, floor, P, i):  # type: ignore[no-untyped-def]
+    """P[i, j] = (1/q_j) / Σ_l (1/q_l), for the residuals q in row ``r``, which has whole quads.
+
+    Residuals at or below ``floor`` count as equal and as zero.
+    """
+    n_weightings = P.shape[1]
+    smallest = residuals[r, 0]
+    for j in range(1, n_weightings):
+        smallest = min(smallest, residuals[r, j])
+    if smallest <= floor:
+        n_zero = 0
+        for j in range(n_weightings):
+            n_zero += residuals[r, j] <= floor
+        for j in range(n_weightings):
+            P[i, j] = 1.0 / n_zero if residuals[r, j] <= floor else 0.0
         return
-    total = 0.0
-    for j in range(out.shape[0]):
+    total = residuals.dtype.type(0)
+    for j in range(0, n_weightings, QUAD):
+        own = load_quad(residuals, r, j)
         # Relative to the smallest, so that tiny residuals do not overflow.
-        total += smallest / residuals[j]
-    for j in range(out.shape[0]):
-        out[j] = smallest / residuals[j] / total
+        share = kept(divided(filled(smallest, own), own), n_weightings - j)
+        total += summed(share)
+        store(residuals, r, j, share)
+    for j in range(0, n_weightings, QUAD):
+        share = load_quad(residuals, r, j)
+        store_part(P, i, j, divided(share, filled(total, share)))
 
 
 @njit(nogil=True, cache=True)
@@ -65,16 +92,19 @@ def solve_codes(cross, V, squares, grams, smoothness, pointers, neighbours, simi
 @njit(nogil=True, cache=True)
 def graph_product(start, stop, V, pointers, neighbours, similarity, degree, out):  # type: ignore[no-untyped-def]
     """Rows ``start`` to ``stop`` of S V; returns their part of v_aᵀ L v_a for each component."""
-    n_components = V.shape[1]
-    roughness = np.zeros(n_components)
-    row = np.empty(n_components, V.dtype)
+    wide_vectors()
+    width = lines(V.shape[1])
+    roughness = np.zeros((1, width))
     for i in range(start, stop):
-        row[:] = 0
-        for entry in range(pointers[i], pointers[i + 1]):
-            weight, k = similarity[entry], neighbours[entry]
-            for a in range(n_components):
-                row[a] += weight * V[k, a]
-        for a in range(n_components):
-            out[i, a] = row[a]
-            roughness[a] += V[i, a] * (degree[i] * V[i, a] - row[a])
-    return roughness
+        first, count = pointers[i], pointers[i + 1] - pointers[i]
+        for a in range(0, width, LINE):
+            own = load_part(V, i, a)
+            mean = nothing(own)
+            for e in range(count):
+                row = load_part(V, item(neighbours, first + e), a)
+                mean = add_scaled(mean, item(similarity, first + e), row)
+            store_part(out, i, a, mean)
+            # Σ v (degree v − mean), its terms in the type of the codes, their sum in double.
+            gap = add_scaled(add_scaled(nothing(own), degree[i], own), V.dtype.type(-1), mean)
+            store(roughness, 0, a, add_product(load_line(roughness, 0, a), own, gap))
+    return roughness[0, : V.shape[1]]

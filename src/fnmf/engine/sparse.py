@@ -20,13 +20,14 @@ from fnmf.engine.groups import (
     load_codes,
     load_squares,
     pull,
+    quadratic,
     robust_counts,
     step,
     weigh_codes,
 )
 from fnmf.engine.lanes import lines, quads
 from fnmf.engine.rows import KEEP, assign_row
-from fnmf.engine.tiles import ROWS, zeros
+from fnmf.engine.tiles import ROWS, wide_vectors, zeros
 
 
 @njit(nogil=True, cache=True)
@@ -46,6 +47,7 @@ def shared_block(  # type: ignore[no-untyped-def]
     tiny,
 ):
     """See ``dense.shared_block``."""
+    wide_vectors()
     n_rows, n_components = V.shape
     wide, origin = gram.shape[1], pointers[0]
     ones, counts = np.ones((ROWS, 1), data.dtype), np.ones((ROWS, 1), data.dtype)
@@ -82,6 +84,7 @@ def shared_block(  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True)
 def project_block(data, indices, pointers, table, P, shared, out):  # type: ignore[no-untyped-def]
     """See ``dense.project_block``."""
+    wide_vectors()
     n_rows, n_components = out.shape
     origin = pointers[0]
     mix, scales = zeros(ROWS, quads(P.shape[1]), data), zeros(ROWS, 1, data)
@@ -106,6 +109,7 @@ def codes_block(  # type: ignore[no-untyped-def]
     data, indices, pointers, table, V, P, mean, degree, smoothness, hessians, rule, tiny
 ):
     """See ``dense.codes_block``."""
+    wide_vectors()
     n_rows, n_components = V.shape
     wide, origin = hessians.shape[1], pointers[0]
     mix = zeros(ROWS, quads(P.shape[1]), data)
@@ -140,6 +144,7 @@ def assign_block(  # type: ignore[no-untyped-def]
     data, indices, pointers, table, V, P, hessians, prices, on_residual, crosses, tiny
 ):
     """See ``dense.assign_block``; here the Hessians also give ‖U v‖²."""
+    wide_vectors()
     n_rows, n_components = V.shape
     n_features, n_weightings = table.shape[0], P.shape[1]
     wide, origin = hessians.shape[1], pointers[0]
@@ -149,10 +154,10 @@ def assign_block(  # type: ignore[no-untyped-def]
     codes = zeros(ROWS, wide, data)
     fits = np.empty((ROWS, _longest(pointers)), data.dtype)
     # ‖U v‖² cancels against the other terms: double precision, whatever the data have.
-    exact_codes, pulls, ones = np.zeros((ROWS, wide)), np.zeros((ROWS, wide)), np.ones((ROWS, 1))
-    exact_hessians = hessians.astype(np.float64).reshape(n_grams, n_components, wide)
+    exact_codes, exact_hessians = np.zeros((ROWS, wide)), hessians.astype(np.float64)
+    fitted = np.zeros((ROWS, n_grams))
     sizes, alongs = np.zeros((ROWS, mix.shape[1])), np.zeros((ROWS, mix.shape[1]))
-    residuals = np.zeros((ROWS, n_weightings))
+    residuals = np.zeros((ROWS, mix.shape[1]))
     resolution = 4 * np.finfo(data.dtype).eps
     moments = zeros(n_features, 2 * mix.shape[1], data)
     codes_grams = zeros(hessians.shape[0], wide, data)
@@ -161,28 +166,24 @@ def assign_block(  # type: ignore[no-untyped-def]
     for start in range(0, n_rows, ROWS):
         stop = min(start + ROWS, n_rows)
         load_codes(start, V, codes)
-        exact_codes[:] = codes
+        load_codes(start, V, exact_codes)
+        quadratic(exact_codes, exact_hessians, n_components, fitted)
         for i in range(start, stop):
             r, own = i - start, fits[i - start]
             first, count = pointers[i] - origin, pointers[i + 1] - pointers[i]
             fit_entries(first, count, indices, table, n_components, codes, r, own)
             places = data, indices, own, table, n_components
             target_entries(first, count, *places, on_residual, sizes, alongs, r)
-        for j in range(n_weightings):
-            if j < n_grams:
-                pull(exact_codes, ones, exact_hessians[j], n_components, pulls)
-            for i in range(start, stop):
-                r = i - start
-                fitted = 0.0
-                for a in range(n_components):
-                    fitted += exact_codes[r, a] * pulls[r, a]
+        for i in range(start, stop):
+            r = i - start
+            for j in range(n_weightings):
+                model = fitted[r, j if n_grams > 1 else 0]
                 # The three terms cancel: below this level the difference is rounding.
-                known = resolution * (sizes[r, j] + fitted)
-                residuals[r, j] = max(sizes[r, j] - 2 * alongs[r, j] + fitted, known)
+                known = resolution * (sizes[r, j] + model)
+                residuals[r, j] = max(sizes[r, j] - 2 * alongs[r, j] + model, known)
                 if prices.shape[0] > 0:
                     residuals[r, j] += prices[i, j]
-        for i in range(start, stop):
-            assign_row(residuals[i - start], tiny, P[i])
+            assign_row(residuals, r, tiny, P, i)
         load_squares(start, P, mix, scales)
         add_grams(codes, scales, n_components, codes_grams)
         for i in range(start, stop):

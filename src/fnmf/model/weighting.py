@@ -12,7 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from fnmf.model.simplex import minimise_on_simplex
+from fnmf.model.simplex import minimise_in_turn
 
 
 class Weighting(Protocol):
@@ -60,16 +60,12 @@ class PaperWeighting:
     on_residual: bool = False
 
     def update(self, weights: np.ndarray, energy: np.ndarray, cross: np.ndarray) -> np.ndarray:
-        live = self.live
-        if not live.any():
+        live = np.flatnonzero(self.live)
+        if len(live) == 0:
             return weights
         weights = weights.copy()
-        for j in range(len(weights)):
-            others = weights.sum(axis=0) - weights[j]
-            # Σ_{j≠l} counts each pair twice, hence 2λ (the article prints λ).
-            slope = 2 * self.diversity * others - 2 * cross[j]
-            weights[j] = 0
-            weights[j, live] = minimise_on_simplex(energy[j, live], slope[live])
+        sums = np.ascontiguousarray(energy), np.ascontiguousarray(cross)
+        minimise_in_turn(weights, *sums, live, self.diversity)
         return weights
 
     def penalty(self, weights: np.ndarray) -> float:
