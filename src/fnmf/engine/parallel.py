@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import joblib
 import numpy as np
+from numba import njit
 from threadpoolctl import ThreadpoolController
 
 Block = tuple[int, int]
@@ -88,8 +89,15 @@ def add_up(parts: Iterable[tuple[np.ndarray, ...]]) -> list[np.ndarray]:
     totals: list[np.ndarray] = []
     for part in parts:
         if not totals:
-            totals = [np.array(array, dtype=np.float64) for array in part]
+            # The arrays of the first block are nobody else's: double ones take the sums.
+            totals = [np.asarray(array, dtype=np.float64) for array in part]
         else:
             for total, array in zip(totals, part, strict=True):
-                total += array
+                _add(total.ravel(), array.ravel())
     return totals
+
+
+@njit(nogil=True, cache=True)
+def _add(total, part):  # type: ignore[no-untyped-def]
+    for k in range(total.size):
+        total[k] += part[k]

@@ -84,8 +84,9 @@ def solve(
     rows: list[tuple[float, float, float, float]] = []
     converged = stopped = False
     sweeps.refresh_graph(factors.V)
+    before = np.empty_like(factors.V)
     while len(rows) < options.max_iter and not (converged or stopped):
-        before = factors.V.copy()
+        np.copyto(before, factors.V)
         rows.append(_iterate(sweeps, factors, options))
         if len(rows) > options.min_iter:
             converged = _settled(rows[-2][0], rows[-1][0], before, factors.V, options.tol)
@@ -131,9 +132,9 @@ def _multiplicative_iteration(
     _, smoothness = _step_basis(sweeps, factors, targets, grams, options)
     sums = sweeps.assign(factors, options)
     factors.weights = options.weighting.update(factors.weights, sums.energy, sums.cross)
-    along = float(np.sum(factors.weights * sums.cross))
-    U = factors.U.astype(np.float64)
-    return _reconstruction(U, factors, sums.energy, along, sums.grams, options), smoothness
+    along = float(np.vdot(factors.weights, sums.cross))
+    fitted = float(np.vdot(sweeps.hessians(factors, options), sums.grams))
+    return _reconstruction(factors, sums.energy, along, fitted, options), smoothness
 
 
 def _descent_iteration(sweeps: Sweeps, factors: Factors, options: Options) -> tuple[float, float]:
@@ -143,8 +144,9 @@ def _descent_iteration(sweeps: Sweeps, factors: Factors, options: Options) -> tu
     factors.weights = options.weighting.update(factors.weights, sums.energy, sums.cross)
     targets = np.einsum("jk,jkc->kc", factors.weights, sums.crosses)
     U, smoothness = _step_basis(sweeps, factors, targets, sums.grams, options)
-    along = float(np.sum(U * targets))
-    return _reconstruction(U, factors, sums.energy, along, sums.grams, options), smoothness
+    along = float(np.vdot(U, targets))
+    fitted = float(np.vdot(U, hessian_times(U, sums.grams, _gains(factors, options))))
+    return _reconstruction(factors, sums.energy, along, fitted, options), smoothness
 
 
 def _shared_iteration(sweeps: Sweeps, factors: Factors, options: Options) -> tuple[float, float]:
@@ -163,8 +165,9 @@ def _shared_iteration(sweeps: Sweeps, factors: Factors, options: Options) -> tup
     if options.robust:
         return sums.loss, smoothness
     energy = squares[:, None] * sums.column_energy
-    along = float(np.sum(U * targets))
-    return _reconstruction(U, factors, energy, along, grams, options), smoothness
+    along = float(np.vdot(U, targets))
+    fitted = float(np.vdot(U, hessian_times(U, grams, _gains(factors, options))))
+    return _reconstruction(factors, energy, along, fitted, options), smoothness
 
 
 def _squares(factors: Factors) -> np.ndarray:
@@ -232,21 +235,15 @@ def _assign_shared(factors: Factors, sums: SharedSums, options: Options) -> None
 
 
 def _reconstruction(
-    U: np.ndarray,
-    factors: Factors,
-    energy: np.ndarray,
-    along: float,
-    grams: np.ndarray,
-    options: Options,
+    factors: Factors, energy: np.ndarray, along: float, fitted: float, options: Options
 ) -> float:
     """Σ_ij p_ij² ‖…‖² from the sums alone: no pass over the data.
 
-    ``along`` is Σ_i ⟨y_i, U v_i⟩ with y_i the weighted sample.
+    ``along`` is Σ_i ⟨y_i, U v_i⟩ with y_i the weighted sample, ``fitted`` Σ_i ‖U v_i‖².
     """
     weights = factors.weights
-    target_weights = weights if options.weighting.on_residual else weights**2
-    fitted = float(np.sum(U * hessian_times(U, grams, _gains(factors, options))))
-    residual = max(float(np.sum(target_weights * energy)) - 2 * along + fitted, 0.0)
+    target_weights = weights if options.weighting.on_residual else weights * weights
+    residual = max(float(np.vdot(target_weights, energy)) - 2 * along + fitted, 0.0)
     if options.prices is None:
         return residual
     return residual + float(np.sum(factors.P.astype(np.float64) ** 2 * options.prices))

@@ -99,6 +99,8 @@ class Sweeps:
         self._degree = np.asarray(graph.sum(axis=1), dtype=view.dtype).ravel()
         self._mean = np.empty((0, 0), view.dtype)
         self._has_graph = graph.nnz > 0
+        self._hessians: np.ndarray | None = None
+        self._of: tuple[np.ndarray | None, ...] = (None, None)
         self._tiny = view.dtype.type(np.finfo(view.dtype).tiny)
 
     @cached_property
@@ -135,7 +137,7 @@ class Sweeps:
         """Multiplicative step of V; returns (X∘P²Θ)ᵀV (d x c) and the Gram matrices U needs."""
         view, V, P = self.view, factors.V, factors.P
         packed = view.pack_factors(factors.U, factors.weights)
-        hessians = view.pack_grams(self._hessians(factors, options))
+        hessians = view.pack_grams(self.hessians(factors, options))
         graph = self._graph_rows(options)
         rule = _RULES[options.solver]
 
@@ -153,7 +155,7 @@ class Sweeps:
         """P of every sample; what Θ needs, and with ``crosses`` U too."""
         view, V, P = self.view, factors.V, factors.P
         packed = view.pack_factors(factors.U, factors.weights)
-        hessians = view.pack_grams(self._hessians(factors, options))
+        hessians = view.pack_grams(self.hessians(factors, options))
         n_weightings, n_components = P.shape[1], V.shape[1]
         prices = np.empty((0, n_weightings)) if options.prices is None else options.prices
         prices = prices.astype(view.dtype, copy=False)
@@ -180,20 +182,25 @@ class Sweeps:
         """Σ_j p_j² θ_j, the one weight of a feature when all samples share the assignment."""
         return factors.P[0].astype(np.float64) ** 2 @ factors.weights
 
-    def _hessians(self, factors: Factors, options: Options) -> np.ndarray:
+    def hessians(self, factors: Factors, options: Options) -> np.ndarray:
         """Uᵀ diag(gain_j) U: the Hessians of the data term in v.
 
         One for each weighting if the weights act on the residual, else one for all.
         """
-        U = factors.U.astype(np.float64)
-        if options.weighting.on_residual:
-            return np.stack([(U * w[:, None]).T @ U for w in factors.weights])
-        return (U.T @ U)[None]
+        on_residual = options.weighting.on_residual
+        key = factors.U, factors.weights if on_residual else None
+        # Between two steps of U several sweeps ask for the same.
+        if self._hessians is None or any(a is not b for a, b in zip(key, self._of, strict=True)):
+            U = factors.U.astype(np.float64)
+            gains = factors.weights if on_residual else [1.0]
+            self._hessians = np.stack([(U * np.expand_dims(w, -1)).T @ U for w in gains])
+            self._of = key
+        return self._hessians
 
     def _shared_hessian(self, factors: Factors, options: Options) -> np.ndarray:
         """The one Hessian of all samples, when they share the assignment."""
         squares = factors.P[0].astype(np.float64) ** 2
-        hessians = self._hessians(factors, options)
+        hessians = self.hessians(factors, options)
         if len(hessians) == 1:
             return squares.sum() * hessians
         return np.einsum("j,jab->ab", squares, hessians)[None]
@@ -219,7 +226,7 @@ class Sweeps:
         if options.shared:
             squares, hessians = np.ones((1, 1)), self._shared_hessian(factors, options)
         else:
-            hessians = self._hessians(factors, options)
+            hessians = self.hessians(factors, options)
             squares = P * P if len(hessians) > 1 else np.sum(P * P, axis=1, keepdims=True)
         solve_codes(
             cross,

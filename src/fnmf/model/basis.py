@@ -1,6 +1,7 @@
 """The update of the basis U from the sums of a sweep."""
 
 import numpy as np
+from numba import njit
 
 from fnmf.model.descent import descend_rows
 
@@ -39,10 +40,19 @@ def update_basis(
         descend_rows(U, np.ascontiguousarray(cross), scales, np.ascontiguousarray(grams), _ROUNDS)
         return U
     below = hessian_times(U, grams, gains)
+    return _multiply(U, np.ascontiguousarray(cross), below, solver == "mu")
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _multiply(U, above, below, root):  # type: ignore[no-untyped-def]
+    """U ∘ above / below, or with the root of the ratio; U is overwritten."""
     # A row of zeros stays zero; without a floor of this size its ratio could be infinite.
-    floor = np.finfo(np.float64).tiny * max(float(cross.max()), 1.0)
-    ratio = cross / np.maximum(below, floor)
-    return U * (np.sqrt(ratio) if solver == "mu" else ratio)
+    floor = np.finfo(np.float64).tiny * max(above.max(), 1.0)
+    for k in range(U.shape[0]):
+        for a in range(U.shape[1]):
+            ratio = above[k, a] / max(below[k, a], floor)
+            U[k, a] *= np.sqrt(ratio) if root else ratio
+    return U
 
 
 def hessian_times(U: np.ndarray, grams: np.ndarray, gains: np.ndarray | None) -> np.ndarray:
