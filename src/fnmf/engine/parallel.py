@@ -1,10 +1,10 @@
 """One level of parallelism: row blocks on threads, their sums added in the order of the blocks."""
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import TypeVar
+from queue import Empty, SimpleQueue
+from threading import Thread
+from typing import Any, Generic, TypeVar
 
 import joblib
 import numpy as np
@@ -33,44 +33,106 @@ class Crew:
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
+        self._orders: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         # The calling thread is one of the crew.
-        self._pool = ThreadPoolExecutor(threads - 1) if threads > 1 else None
+        self._workers = [
+            Thread(target=_serve, args=(self._orders,), daemon=True) for _ in range(threads - 1)
+        ]
+        for worker in self._workers:
+            worker.start()
 
     def each(self, task: Callable[[int, int], Result], blocks: Sequence[Block]) -> Iterator[Result]:
         """Results in the order of the blocks, at most one more than the threads held at a time."""
-        if self._pool is None or len(blocks) == 1:
+        helpers = min(self.threads, len(blocks)) - 1
+        if helpers < 1:
             yield from (task(*block) for block in blocks)
             return
-        held: deque[tuple[Block, Future[Result]]] = deque()
-        upcoming = iter(blocks)
+        sweep = _Sweep(task, blocks, self.threads + 1)
+        for _ in range(helpers):
+            self._orders.put(sweep.help)
         try:
-            while True:
-                while len(held) <= self.threads and (block := next(upcoming, None)):
-                    held.append((block, self._pool.submit(task, *block)))
-                if not held:
-                    return
-                if not held[0][1].done():
-                    self._help(task, held)
-                yield held.popleft()[1].result()
+            yield from sweep.results()
         finally:
-            for _, future in held:
-                future.cancel()
-
-    @staticmethod
-    def _help(
-        task: Callable[[int, int], Result], held: deque[tuple[Block, Future[Result]]]
-    ) -> None:
-        """Do the first block that nobody has begun, rather than wait for the next result."""
-        for place, (block, future) in enumerate(held):
-            if future.cancel():
-                done: Future[Result] = Future()
-                done.set_result(task(*block))
-                held[place] = block, done
-                return
+            sweep.stop(helpers)
 
     def close(self) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+        for _ in self._workers:
+            self._orders.put(None)
+        for worker in self._workers:
+            worker.join()
+
+
+def _serve(orders: SimpleQueue[Callable[[], None] | None]) -> None:
+    """What a worker does all day."""
+    while (order := orders.get()) is not None:
+        order()
+        # Between sweeps nothing of the last one is kept alive.
+        del order
+
+
+class _Sweep(Generic[Result]):
+    """Blocks that are taken in order by whoever is free, the calling thread included.
+
+    Queues and ``next`` on a range are safe between threads by themselves, and cheap: for small
+    data the hand-over must not cost more than the work.
+    """
+
+    def __init__(
+        self, task: Callable[[int, int], Result], blocks: Sequence[Block], held: int
+    ) -> None:
+        self._task, self._blocks = task, blocks
+        self._numbers = iter(range(len(blocks)))
+        self._finished: SimpleQueue[tuple[int, Result | None, BaseException | None]] = SimpleQueue()
+        # Whoever takes a block takes a permit, and it returns when the result is handed out.
+        self._permits: SimpleQueue[None] = SimpleQueue()
+        for _ in range(held):
+            self._permits.put(None)
+
+    def help(self) -> None:
+        """Do blocks until none is left."""
+        while True:
+            self._permits.get()
+            if not self._do_one():
+                return
+
+    def _do_one(self) -> bool:
+        number = next(self._numbers, None)
+        if number is None:
+            self._permits.put(None)
+            return False
+        try:
+            self._finished.put((number, self._task(*self._blocks[number]), None))
+        except BaseException as error:
+            self._finished.put((number, None, error))
+        return True
+
+    def results(self) -> Iterator[Result]:
+        """Results in order; while the next one is not there, the calling thread does a block."""
+        early: dict[int, tuple[Any, BaseException | None]] = {}
+        for wanted in range(len(self._blocks)):
+            while wanted not in early:
+                if self._finished.empty() and self._may_start():
+                    self._do_one()
+                number, result, error = self._finished.get()
+                early[number] = result, error
+            result, error = early.pop(wanted)
+            if error is not None:
+                raise error
+            yield result
+            self._permits.put(None)
+
+    def _may_start(self) -> bool:
+        try:
+            self._permits.get_nowait()
+        except Empty:
+            return False
+        return True
+
+    def stop(self, helpers: int) -> None:
+        """Let the helpers go home, whatever is left."""
+        self._numbers = iter(range(0))
+        for _ in range(helpers):
+            self._permits.put(None)
 
 
 @contextmanager

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from fnmf.engine.solver import Factors, Options
 
 _RULES = {"mu": SQUARE_ROOT, "mu-fast": PLAIN, "hals": KEEP}
+# A product with a smaller graph takes no longer than handing it to other threads.
+_LARGE_GRAPH = 1 << 16
 # Rounds of coordinate descent on the codes: cheap, since they need no pass over the data.
 _ROUNDS = 3
 
@@ -124,7 +126,8 @@ class Sweeps:
         def task(start: int, stop: int) -> tuple[np.ndarray]:
             return (graph_product(start, stop, V, *graph, self._mean),)
 
-        (roughness,) = add_up(self.crew.each(task, self.blocks))
+        blocks = self.blocks if len(self._neighbours) >= _LARGE_GRAPH else [(0, len(V))]
+        (roughness,) = add_up(self.crew.each(task, blocks))
         return np.maximum(roughness, 0.0)
 
     def rescale(self, V: np.ndarray, norms: np.ndarray) -> None:
