@@ -29,6 +29,7 @@ from fnmf.engine.tiles import (
     target_residuals,
     weigh,
     weighted_residuals,
+    wide_vectors,
     zeros,
 )
 
@@ -47,6 +48,7 @@ def shared_block(X, basis, V, mean, degree, smoothness, gram, rule, robust, norm
     the ℓ2,1 loss), otherwise with 1; ``norms`` are ‖x_i‖².
     Returns Xᵀ W V, Vᵀ W V and Σ_i ‖residual_i‖ (0 if not robust).
     """
+    wide_vectors()
     n_rows, n_components = V.shape
     wide = gram.shape[1]
     ones, counts = np.ones((ROWS, 1), X.dtype), np.ones((ROWS, 1), X.dtype)
@@ -79,6 +81,7 @@ def shared_block(X, basis, V, mean, degree, smoothness, gram, rule, robust, norm
 @njit(nogil=True, cache=True)
 def project_block(X, basis, weights, P, shared, out):  # type: ignore[no-untyped-def]
     """out = (X ∘ P² weights) @ basisᵀ; with ``shared`` the weights are already in the basis."""
+    wide_vectors()
     n_rows, n_components = out.shape
     mix, scales = zeros(ROWS, weights.shape[0], X), zeros(ROWS, 1, X)
     weighed = zeros(ROWS, basis.shape[1], X)
@@ -104,6 +107,7 @@ def codes_block(X, basis, weights, V, P, mean, degree, smoothness, hessians, rul
     Returns (X ∘ P² weights)ᵀ V with the new V, and for each Hessian that was given
     Vᵀ diag(p_j²) V (of the sum of the p_j², if one serves all): what U needs.
     """
+    wide_vectors()
     n_rows, n_components = V.shape
     n_padded, width = basis.shape
     wide = hessians.shape[1]
@@ -138,6 +142,7 @@ def assign_block(X, basis, weights, V, P, hessians, prices, on_residual, crosses
     Hessian that was given (of the sum of the p_j², if one serves all); and, if ``crosses``,
     Xᵀ diag(p_j²) V for each weighting.
     """
+    wide_vectors()
     n_rows, n_components = V.shape
     n_weightings = P.shape[1]
     n_padded, width = basis.shape

@@ -13,6 +13,7 @@ from fnmf.engine.lanes import (
     add_product,
     add_scaled,
     dot,
+    filled,
     item,
     load_line,
     load_quad,
@@ -91,10 +92,7 @@ def target_entries(  # type: ignore[no-untyped-def]
             x = item(data, first + e)
             weights = load_quad(table, item(indices, first + e), column + j)
             target = add_scaled(nothing(weights), x, weights)
-            if on_residual:
-                size = add_scaled(size, x, target)
-            else:
-                size = add_product(size, target, target)
+            size = add_product(size, filled(x, target) if on_residual else target, target)
             along = add_scaled(along, fits[e], target)
         store(sizes, r, j, size)
         store(alongs, r, j, along)

@@ -63,7 +63,9 @@ def _item(typing_context, array, place):  # type: ignore[no-untyped-def]
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         value_type = context.get_value_type(array.dtype)
-        return builder.load(_address(context, builder, array, arguments[0], arguments[1:], value_type))
+        return builder.load(
+            _address(context, builder, array, arguments[0], arguments[1:], value_type)
+        )
 
     return array.dtype(array, types.intp), generate
 
@@ -112,9 +114,7 @@ def _masked(builder, name, result, value_type, arguments):  # type: ignore[no-un
     kinds = [argument.type for argument in arguments]
     element = "f32" if isinstance(value_type.element, ir.FloatType) else "f64"
     full = f"llvm.masked.{name}.v{value_type.count}{element}.p0"
-    function = cgutils.get_or_insert_function(
-        builder.module, ir.FunctionType(result, kinds), full
-    )
+    function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(result, kinds), full)
     return builder.call(function, arguments)
 
 

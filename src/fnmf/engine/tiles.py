@@ -49,7 +49,7 @@ def zeros(rows, columns, like):  # type: ignore[no-untyped-def]
     return buffer[start : start + rows * columns].reshape(rows, columns)
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 def weigh(x0, x1, x2, x3, mix, weights, out):  # type: ignore[no-untyped-def]
     """out[r] = x_r ∘ (mix[r] @ weights)."""
     wide_vectors()
@@ -76,7 +76,7 @@ def weigh(x0, x1, x2, x3, mix, weights, out):  # type: ignore[no-untyped-def]
                 y3[k] += x3[k] * (d0 * p + d1 * q + d2 * r)
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 def project(y0, y1, y2, y3, basis, out):  # type: ignore[no-untyped-def]
     """out[r] = basis @ y_r."""
     wide_vectors()
@@ -115,7 +115,7 @@ def project(y0, y1, y2, y3, basis, out):  # type: ignore[no-untyped-def]
         out[3, c], out[3, c + 1], out[3, c + 2], out[3, c + 3], out[3, c + 4] = d0, d1, d2, d3, d4
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 def reconstruct(codes, basis, out):  # type: ignore[no-untyped-def]
     """out = codes @ basis, for four rows of codes."""
     wide_vectors()
@@ -146,7 +146,7 @@ def reconstruct(codes, basis, out):  # type: ignore[no-untyped-def]
                 r3[k] += d0 * p + d1 * q + d2 * r + d3 * s + d4 * t
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 def add_outer(codes, y0, y1, y2, y3, total):  # type: ignore[no-untyped-def]
     """total += codesᵀ @ y, for four rows."""
     wide_vectors()
@@ -169,7 +169,7 @@ def add_outer(codes, y0, y1, y2, y3, total):  # type: ignore[no-untyped-def]
             t4[k] += a4 * p + b4 * q + c4 * r + d4 * s
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 def target_residuals(x0, x1, x2, x3, fits, weights, out):  # type: ignore[no-untyped-def]
     """out[r, j] = ‖weights_j ∘ x_r − fits_r‖², computed directly: nothing cancels."""
     wide_vectors()
@@ -202,7 +202,7 @@ def target_residuals(x0, x1, x2, x3, fits, weights, out):  # type: ignore[no-unt
         out[3, j], out[3, j + 1], out[3, j + 2] = d0, d1, d2
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 def weighted_residuals(x0, x1, x2, x3, fits, weights, out):  # type: ignore[no-untyped-def]
     """out[r, j] = Σ_k weights_jk (x_rk − fits_rk)²."""
     wide_vectors()
@@ -235,7 +235,7 @@ def weighted_residuals(x0, x1, x2, x3, fits, weights, out):  # type: ignore[no-u
         out[3, j], out[3, j + 1], out[3, j + 2] = d0, d1, d2
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 def add_moments(x0, x1, x2, x3, fits, mix, energy, cross):  # type: ignore[no-untyped-def]
     """energy_j += Σ_r mix_rj x_r², cross_j += Σ_r mix_rj x_r ∘ fits_r."""
     wide_vectors()

@@ -168,8 +168,8 @@ class SparseView(_TiledCodes):
     def blocks(self) -> list[tuple[int, int]]:
         per_row = len(self.X.indices) / max(self.shape[0], 1)
         # One entry costs as much as several of a dense row: its features lie anywhere.
-        fewest = _SMALL / 8
-        return _even_blocks(self.shape[0], per_row, max(fewest, _ENTRIES_PER_FEATURE * self.shape[1]))
+        fewest = max(_SMALL / 8, _ENTRIES_PER_FEATURE * self.shape[1])
+        return _even_blocks(self.shape[0], per_row, fewest)
 
     def block(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
         pointers = np.asarray(self.X.indptr[start : stop + 1])
