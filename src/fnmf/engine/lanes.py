@@ -10,6 +10,7 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.extending import intrinsic, models, register_jitable, register_model
 
 from fnmf.engine.tiles import LINE, padded
@@ -49,6 +50,8 @@ class _LanesModel(models.PrimitiveModel):
 
 def _address(context, builder, kind, array, places, target):  # type: ignore[no-untyped-def]
     """Pointer to array[places], the last place counting single numbers."""
+    if kind.layout != "C":
+        raise TypingError("Short vectors need arrays in C order: their numbers lie side by side.")
     struct = context.make_array(kind)(context, builder, array)
     strides = cgutils.unpack_tuple(builder, struct.strides)
     strides[-1] = ir.Constant(strides[-1].type, kind.dtype.bitwidth // 8)

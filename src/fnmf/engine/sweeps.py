@@ -195,9 +195,11 @@ class Sweeps:
         # Between two steps of U several sweeps ask for the same.
         if self._hessians is None or any(a is not b for a, b in zip(key, self._of, strict=True)):
             U = factors.U.astype(np.float64)
-            gains = factors.weights if on_residual else [1.0]
-            self._hessians = np.stack([(U * np.expand_dims(w, -1)).T @ U for w in gains])
             self._of = key
+            if on_residual:
+                self._hessians = np.stack([(U * w[:, None]).T @ U for w in factors.weights])
+            else:
+                self._hessians = (U.T @ U)[None]
         return self._hessians
 
     def _shared_hessian(self, factors: Factors, options: Options) -> np.ndarray:

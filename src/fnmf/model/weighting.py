@@ -70,7 +70,7 @@ class PaperWeighting:
 
     def penalty(self, weights: np.ndarray) -> float:
         total = weights.sum(axis=0)
-        return self.diversity * float(total @ total - np.sum(weights * weights))
+        return self.diversity * float(total @ total - np.vdot(weights, weights))
 
 
 def uniform_weights(n_weightings: int, live: np.ndarray) -> np.ndarray:
