@@ -12,7 +12,13 @@ from sklearn.metrics import roc_auc_score
 
 import fnmf
 from fnmf import FNMF
-from fnmf.datasets import add_noise_features, load, make_planted_subspaces, unit_rows
+from fnmf.datasets import (
+    add_noise_features,
+    load,
+    make_noisy_gaussians,
+    make_planted_subspaces,
+    unit_rows,
+)
 from fnmf.engine.mapped import MappedCSR
 from fnmf.exceptions import WeightCollapseWarning
 from fnmf.metrics import clustering_accuracy
@@ -57,7 +63,7 @@ def test_objective_is_the_one_documented(planted):
     fitted = model().fit(X)
     omega, prices, mean = fitted._omega, fitted._prices, fitted._mean
     top = omega.max(axis=0)
-    Z = np.minimum(X, 1.5 * X.sum(axis=0) / (X > 0).sum(axis=0))
+    Z = np.minimum(X, 2 * X.sum(axis=0) / (X > 0).sum(axis=0))
     Z = Z / np.sqrt((Z * Z) @ top)[:, None]
     residuals = (Z - fitted.embedding_ @ fitted.components_) ** 2 @ omega.T
     residuals += (Z - mean) ** 2 @ prices.T
@@ -104,6 +110,21 @@ def test_units_of_the_features_do_not_matter_when_they_differ_wildly(planted, la
     np.testing.assert_array_equal(fitted.predict(layout(X * units)), fitted.labels_)
     back = fitted.inverse_transform(fitted.embedding_) / units
     assert back.max() < 10 * X.max()
+
+
+def test_noise_of_the_toy_gets_no_weight():
+    X, y = make_noisy_gaussians(random_state=0)
+    fitted = FNMF(3, random_state=0).fit(X)
+    assert clustering_accuracy(y, fitted.labels_) > 0.99
+    np.testing.assert_array_equal(fitted.feature_weights_[:, 2:], 0)
+
+
+@pytest.mark.parametrize("offset", [0, 100])
+def test_noise_with_an_offset_is_noise_all_the_same(digits, offset):
+    X, informative = add_noise_features(digits[0], 120, random_state=0)
+    X[:, ~informative] += offset
+    fitted = FNMF(10, random_state=0, max_iter=60).fit(X)
+    assert roc_auc_score(informative, fitted.feature_importances_) > 0.94
 
 
 def test_pixels_lead_noise_in_units_a_thousand_times_larger(digits):

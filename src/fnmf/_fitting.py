@@ -272,7 +272,7 @@ def _fit_relevance(
                 break
     last = best[-1]
     factors = last.result.factors
-    attributes = relevance_attributes(fit, last.setting, factors, last.moments)
+    attributes = relevance_attributes(fit, last.setting, factors, last.raw)
     for name, value in attributes.items():
         setattr(model, name, value)
     _diagnose(model, last.moments.total + data.shape[0] * last.setting.mean**2)

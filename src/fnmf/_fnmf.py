@@ -75,7 +75,7 @@ class FNMF(
 
     weighting : {"relevance", "paper", "uniform"}, default="relevance"
         ``"relevance"``: a feature counts as far as the clusters explain it better than chance.
-        Data are capped at 1.5 times the mean of a feature's positive values, features brought
+        Data are capped at twice the mean of a feature's positive values, features brought
         to common units if theirs differ wildly, and rows to unit length. ``"paper"``: weights
         on the simplex, learned as in the article; they collapse on data whose features differ
         in energy. ``"uniform"``: all features weigh 1/d, nothing is learned.

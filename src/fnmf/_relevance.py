@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from fnmf._fnmf import FNMF
 
 # Values of a feature are cut off at this many times the mean of its positive ones.
-_CAP = 1.5
+_CAP = 2.0
 # Units are wildly different, and made equal, when typical values differ by more than this factor.
 _WILD = 100.0
 # Several weightings must not lower the quality by more than this.
@@ -47,6 +47,8 @@ _AS_RELEVANT = 0.5
 # Rounds before the last are this many times shorter.
 _SHORTER = 5
 DEFAULT_REFRESHES = 4
+# A residual below this share of the variance is as good as none; see Options.floor.
+_EXACT = 0.01
 _TINY = 1e-12
 
 
@@ -82,7 +84,11 @@ class Round:
     result: Result
     labels: np.ndarray
     moments: Moments
+    raw: Moments
     quality: float
+
+    # moments: of the rows as they were fitted. raw: of rows that were not scaled, since their
+    # lengths, which the clusters know, would show in every feature.
 
 
 Observer = Callable[[Setting, Progress], bool]
@@ -121,6 +127,8 @@ class RelevanceFit:
         typical = sums / np.maximum(positive, 1)
         self.caps = _CAP * typical
         self.units = _common_units(typical)
+        self.raw = self._view(np.ones(data.shape[0]), np.ones(data.shape[1]))
+        self.raw_mean = column_sums(self.raw, crew)[0] / data.shape[0]
         self.n_clusters = model._n_clusters()
 
     def start(self, seed: int) -> list[Round]:
@@ -168,8 +176,8 @@ class RelevanceFit:
 
     def _refresh(self, before: Round, loss: Loss, m: int, seed: int, last: bool) -> Round:
         """New weights from the clusters found, then a round with them."""
-        groups = _group_clusters(before.moments, m, seed)
-        omega, price = relevance_weights(before.moments, groups, m, loss)
+        groups = _group_clusters(before.raw, m, seed)
+        omega, price = relevance_weights(before.raw, before.moments, groups, m, loss)
         return self._round(Weights(omega, price), before.labels, seed, last)
 
     def _round(
@@ -195,14 +203,16 @@ class RelevanceFit:
         strength = float(self.model.smoothness) * varying * used
         setting = Setting(weights, scales, mean, strength, graph)
         factors = Factors(U, V, P, weights.omega)
-        result = self._solve(view, setting, factors, prices, last)
+        floor = _EXACT * n * energy * varying * used
+        result = self._solve(view, setting, factors, prices, floor, last)
         found = kmeans_on(result.factors.V, self.n_clusters, self.labels_seed).labels_
         moments = cluster_moments(view, found, self.n_clusters, mean, self.crew)
+        raw = cluster_moments(self.raw, found, self.n_clusters, self.raw_mean, self.crew)
         quality = -result.objective if graph is None else modularity(graph, found, self.n_clusters)
         if self.model.verbose:
             kept = np.count_nonzero(weights.top)
             print(f"[FNMF] round: {kept} of {d} features used, quality {quality:.4f}")
-        return Round(setting, result, found, moments, quality)
+        return Round(setting, result, found, moments, raw, quality)
 
     def _view(self, rows: np.ndarray, columns: np.ndarray) -> View:
         return scaled_view_of(self.data, Scaling(rows, self.caps, columns * self.units))
@@ -257,7 +267,13 @@ class RelevanceFit:
         return (share / share.sum(axis=1, keepdims=True)).astype(view.dtype), prices
 
     def _solve(
-        self, view: View, setting: Setting, factors: Factors, prices: np.ndarray, last: bool
+        self,
+        view: View,
+        setting: Setting,
+        factors: Factors,
+        prices: np.ndarray,
+        floor: float,
+        last: bool,
     ) -> Result:
         model = self.model
         options = Options(
@@ -268,6 +284,7 @@ class RelevanceFit:
             normalize=True,
             max_iter=model.max_iter if last else -(-model.max_iter // _SHORTER),
             tol=float(model.tol),
+            floor=floor,
             prices=prices,
         )
         watch: Callable[[Progress], bool] | None = None
@@ -296,7 +313,7 @@ def _common_units(typical: np.ndarray) -> np.ndarray:
 
 def _all_relevant(single: Round, several: Round) -> bool:
     """Whether each of several weightings rests on features about as relevant as one would."""
-    found = relevance(single.moments)
+    found = relevance(single.raw)
     needed = _AS_RELEVANT * float(weight_shares(single.setting.weights.omega)[0] @ found)
     used = several.setting.weights.omega
     return bool(np.all(used.sum(axis=1) > 0) and np.all(weight_shares(used) @ found >= needed))

@@ -112,7 +112,8 @@ def test_relevance_does_not_depend_on_units_and_offsets(planted):
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 def test_each_weighting_uses_its_own_features(planted, loss):
-    omega, price = relevance_weights(moments_of(*planted), np.arange(3), 3, loss)
+    moments = moments_of(*planted)
+    omega, price = relevance_weights(moments, moments, np.arange(3), 3, loss)
     assert (np.argmax(omega[:, :3], axis=1) == np.arange(3)).all()
     assert np.count_nonzero(omega[:, 3:]) == 0
     assert (price >= 0).all()
@@ -121,9 +122,8 @@ def test_each_weighting_uses_its_own_features(planted, loss):
 
 def test_noise_alone_still_leaves_features_to_go_on_with():
     rng = np.random.default_rng(2)
-    omega, _ = relevance_weights(
-        moments_of(rng.uniform(size=(60, 10)), np.arange(60) % 3), np.zeros(3, int), 1, LOSSES[0]
-    )
+    moments = moments_of(rng.uniform(size=(60, 10)), np.arange(60) % 3)
+    omega, _ = relevance_weights(moments, moments, np.zeros(3, int), 1, LOSSES[0])
     assert np.count_nonzero(omega) >= 2
 
 

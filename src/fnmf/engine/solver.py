@@ -42,10 +42,13 @@ class Options:
     max_iter: int = 300
     min_iter: int = 1
     tol: float = 1e-4
+    floor: float = 0.0
     prices: np.ndarray | None = None
 
     # normalize: the graph term is β Σ_a ‖u_a‖² v_aᵀ L v_a, which no rescaling of a component
     # changes, so the objective falls although the columns of U are set to unit length.
+    # floor: a smaller objective counts as this one when changes are compared with it, so that a
+    # nearly exact fit settles too.
     # prices: constants of shape (n, m) added to the residuals that decide the assignment.
 
 
@@ -89,7 +92,9 @@ def solve(
         np.copyto(before, factors.V)
         rows.append(_iterate(sweeps, factors, options))
         if len(rows) > options.min_iter:
-            converged = _settled(rows[-2][0], rows[-1][0], before, factors.V, options.tol)
+            size = max(abs(rows[-2][0]), options.floor)
+            change = abs(rows[-2][0] - rows[-1][0]) / size if size > 0 else 0.0
+            converged = _settled(change, before, factors.V, options.tol)
         if observe is not None:
             terms = dict(zip(TERMS, rows[-1], strict=True))
             stopped = observe(Progress(len(rows), terms, factors))
@@ -97,10 +102,8 @@ def solve(
     return Result(factors, history, converged or stopped, float(history["total"][-1]))
 
 
-def _settled(
-    previous: float, current: float, before: np.ndarray, after: np.ndarray, tol: float
-) -> bool:
-    if abs(previous - current) > tol * abs(previous):
+def _settled(change: float, before: np.ndarray, after: np.ndarray, tol: float) -> bool:
+    if change > tol:
         return False
     # The objective settles long before the codes do, and the clusters are read off the codes.
     return bool(np.linalg.norm(after - before) <= _CODES_SLACK * tol * np.linalg.norm(after))

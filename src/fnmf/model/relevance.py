@@ -193,11 +193,12 @@ LOSSES = (
 
 
 def relevance_weights(
-    moments: Moments, groups: np.ndarray, n_groups: int, loss: Loss
+    moments: Moments, fitted: Moments, groups: np.ndarray, n_groups: int, loss: Loss
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights ω and prices π, both (m, d).
 
-    To be used by a weighting, a feature must be explained better than by chance, and no less
+    ``moments`` of the data decide which features count, ``fitted`` ones of the rescaled rows how
+    much. To be used by a weighting, a feature must be explained better than by chance, and no less
     than a quarter as well as by the weighting that explains it best; from a half it counts fully.
     """
     found = explained(moments, groups, n_groups)
@@ -213,8 +214,9 @@ def relevance_weights(
         gamma[:, _best_features(moments, found)] = 1
     phi = drop_price(gamma, low, high)
     top = gamma.max(axis=0)
-    variance = np.average(moments.total / n, weights=top)
-    residual = (gamma * found.within + phi * found.total).sum(axis=0) / n
+    variance = np.average(fitted.total / n, weights=top)
+    rescaled = explained(fitted, groups, n_groups)
+    residual = (gamma * rescaled.within + phi * rescaled.total).sum(axis=0) / n
     precision = loss.precision(residual / max(variance, _TINY), top > 0)
     # What no weighting uses costs all of them the same, and would only blur the choice.
     return gamma * precision, np.where(top > 0, phi * precision, 0)
