@@ -120,6 +120,14 @@ def test_each_weighting_uses_its_own_features(planted, loss):
     assert omega.max() == 1
 
 
+def test_features_that_are_constant_in_each_cluster_count(planted):
+    X, labels = planted
+    X = np.where(np.arange(X.shape[1]) < 3, np.eye(3)[labels] @ np.eye(3, X.shape[1]), X)
+    moments = moments_of(X, labels)
+    omega, _ = relevance_weights(moments, moments, np.arange(3), 3, LOSSES[0])
+    np.testing.assert_allclose(np.diag(omega[:, :3]), 1)
+
+
 def test_noise_alone_still_leaves_features_to_go_on_with():
     rng = np.random.default_rng(2)
     moments = moments_of(rng.uniform(size=(60, 10)), np.arange(60) % 3)

@@ -204,12 +204,15 @@ def relevance_weights(
     found = explained(moments, groups, n_groups)
     n = moments.counts.sum()
     unit = found.size * np.where(moments.live, moments.total, 1) / n + _TINY
-    between, within = (found.total - found.within) / unit, found.within / unit
+    between = (found.total - found.within) / unit
+    # A feature that is constant in each cluster must still be compared with chance.
+    within = np.maximum(found.within / unit, _CONSTANT)
+    share = between / (between + within)
     rival = _RIVAL * between.max(axis=0)
     low = np.maximum(np.maximum(found.level + _DROP * found.spread, rival), _LEAST)
     high = np.maximum(np.maximum(found.level + _KEEP * found.spread, 2 * rival), 2 * _LEAST)
     low, high = (bound / np.maximum(bound + within, _TINY) for bound in (low, high))
-    gamma = np.where(moments.live & (found.size > 0), gate(found.share, low, high), 0)
+    gamma = np.where(moments.live & (found.size > 0), gate(share, low, high), 0)
     if np.count_nonzero(gamma.max(axis=0)) < 2:
         gamma[:, _best_features(moments, found)] = 1
     phi = drop_price(gamma, low, high)
