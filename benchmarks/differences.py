@@ -1,6 +1,6 @@
 """What the paper leaves open, measured: how much each choice moves the accuracy.
 
-    FNMF_DATA_HOME=... python benchmarks/differences.py [--seeds 3] [--datasets yale ...] [--methods NMF ...]
+    FNMF_DATA_HOME=... python benchmarks/differences.py [--seeds 3] [--datasets ...] [--methods ...]
 
 One line for each method and choice, mean ACC over the seeds on every data set. Where a method has
 a graph term, the better of ``smoothness`` 1, 10 and 100 counts, chosen with the labels as the
