@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from fnmf import FNMF
-from fnmf.baselines import GNMF, KMM, LCNMF, NMF, RNMF
+from fnmf.baselines import CLR, GNMF, KMM, LCNMF, NMF, PCAN, RMNMF, RNMF
 from fnmf.datasets import load, unit_rows
 from fnmf.experiments._registry import TABLE_SETS
 from fnmf.metrics import clustering_accuracy
@@ -38,6 +38,15 @@ def few_starts(make: Callable[..., Any], starts: int) -> Callable[..., Any]:
             return KMeans(k, n_init=starts, random_state=self.seed).fit_predict(codes)
 
     return FewStarts
+
+
+def seedless(make: Callable[..., Any], **parameters: Any) -> Callable[..., Any]:
+    """A method without chance, which takes no seed."""
+
+    def made(n_clusters: int, random_state: int) -> Any:
+        return make(n_clusters, **parameters)
+
+    return made
 
 
 def paper(n_clusters: int, **parameters: Any) -> FNMF:
@@ -61,6 +70,14 @@ CHOICES: list[tuple[str, str, Callable[..., Any], bool, bool]] = [
     ("GNMF", "unit components and k-means start", unit_components, True, True),
     ("LCNMF", "as in the tables", LCNMF, True, False),
     ("LCNMF", "labels from the graph", partial(LCNMF, labels="components"), True, False),
+    ("RMNMF", "as in the tables", RMNMF, True, True),
+    ("RMNMF", "30 iterations", partial(RMNMF, max_iter=30), True, True),
+    ("PCAN", "as in the tables", seedless(PCAN), True, False),
+    ("PCAN", "local neighbourhood", seedless(PCAN, neighborhood="local"), True, False),
+    ("PCAN", "10 neighbours", seedless(PCAN, n_neighbors=10), True, False),
+    ("CLR", "graph not symmetrised", seedless(CLR), True, False),
+    ("CLR", "the same with l1 loss", seedless(CLR, loss="l1"), True, False),
+    ("CLR", "the same with 10 neighbours", seedless(CLR, n_neighbors=10), True, False),
     ("KMM", "as in the tables", KMM, True, False),
     ("KMM", "rows as they are", KMM, False, False),
     ("FNMF", "as in the tables", paper, True, True),
