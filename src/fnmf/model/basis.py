@@ -46,12 +46,15 @@ def update_basis(
 @njit(nogil=True, cache=True, error_model="numpy")
 def _multiply(U, above, below, root):  # type: ignore[no-untyped-def]
     """U ∘ above / below, or with the root of the ratio; U is overwritten."""
-    # A row of zeros stays zero; without a floor of this size its ratio could be infinite.
     floor = np.finfo(np.float64).tiny * max(above.max(), 1.0)
     for k in range(U.shape[0]):
         for a in range(U.shape[1]):
-            ratio = above[k, a] / max(below[k, a], floor)
-            U[k, a] *= np.sqrt(ratio) if root else ratio
+            if below[k, a] > floor:
+                ratio = above[k, a] / below[k, a]
+                U[k, a] *= np.sqrt(ratio) if root else ratio
+            elif above[k, a] == 0:
+                U[k, a] = 0
+            # Else codes are so small that their squares are lost: the entry stays as it is.
     return U
 
 
