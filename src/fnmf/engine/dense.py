@@ -3,7 +3,7 @@
 Each takes a block of rows with the current factors and returns small sums; rows of V and P that
 belong to the block are updated in place. Nothing else is touched, so blocks can run anywhere.
 All arrays over the features are padded to whole cache lines, over the components and
-weightings to whole tiles (see ``tiles``); only X is not.
+weightings to whole tiles (see ``tiles``); only X is not. X is an array or ``Rescaled``.
 """
 
 import numpy as np
@@ -19,6 +19,7 @@ from fnmf.engine.groups import (
     weigh_codes,
 )
 from fnmf.engine.lanes import quads
+from fnmf.engine.rescale import four_rows
 from fnmf.engine.rows import KEEP, assign_row
 from fnmf.engine.tiles import (
     ROWS,
@@ -35,12 +36,6 @@ from fnmf.engine.tiles import (
 
 
 @njit(nogil=True, cache=True)
-def _row(i, n_rows):  # type: ignore[no-untyped-def]
-    # The last group repeats the last row; repeated rows carry no weight in any sum.
-    return min(i, n_rows - 1)
-
-
-@njit(nogil=True, cache=True)
 def shared_block(X, basis, V, mean, degree, smoothness, gram, rule, robust, norms, tiny):  # type: ignore[no-untyped-def]
     """All samples weigh the features alike: V from X @ basisᵀ, then Xᵀ V of the new V.
 
@@ -51,17 +46,17 @@ def shared_block(X, basis, V, mean, degree, smoothness, gram, rule, robust, norm
     wide_vectors()
     n_rows, n_components = V.shape
     wide = gram.shape[1]
-    ones, counts = np.ones((ROWS, 1), X.dtype), np.ones((ROWS, 1), X.dtype)
-    codes = zeros(ROWS, wide, X)
-    weighted = zeros(ROWS, wide, X)
-    products = zeros(ROWS, wide, X)
-    pulls = zeros(ROWS, wide, X)
-    cross = zeros(basis.shape[0], basis.shape[1], X)
-    codes_gram = zeros(n_components, wide, X)
+    ones, counts = np.ones((ROWS, 1), V.dtype), np.ones((ROWS, 1), V.dtype)
+    codes = zeros(ROWS, wide, V)
+    weighted = zeros(ROWS, wide, V)
+    products = zeros(ROWS, wide, V)
+    pulls = zeros(ROWS, wide, V)
+    cross = zeros(basis.shape[0], basis.shape[1], V)
+    codes_gram = zeros(n_components, wide, V)
     loss = 0.0
+    buffer = zeros(ROWS, basis.shape[1], V)
     for start in range(0, n_rows, ROWS):
-        x0, x1 = X[_row(start, n_rows)], X[_row(start + 1, n_rows)]
-        x2, x3 = X[_row(start + 2, n_rows)], X[_row(start + 3, n_rows)]
+        x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer)
         stop = min(start + ROWS, n_rows)
         if rule != KEEP or robust:
             project(x0, x1, x2, x3, basis, products)
@@ -83,12 +78,12 @@ def project_block(X, basis, weights, P, shared, out):  # type: ignore[no-untyped
     """out = (X ∘ P² weights) @ basisᵀ; with ``shared`` the weights are already in the basis."""
     wide_vectors()
     n_rows, n_components = out.shape
-    mix, scales = zeros(ROWS, weights.shape[0], X), zeros(ROWS, 1, X)
-    weighed = zeros(ROWS, basis.shape[1], X)
-    products = zeros(ROWS, basis.shape[0], X)
+    mix, scales = zeros(ROWS, weights.shape[0], out), zeros(ROWS, 1, out)
+    weighed = zeros(ROWS, basis.shape[1], out)
+    products = zeros(ROWS, basis.shape[0], out)
+    buffer = zeros(ROWS, basis.shape[1], out)
     for start in range(0, n_rows, ROWS):
-        x0, x1 = X[_row(start, n_rows)], X[_row(start + 1, n_rows)]
-        x2, x3 = X[_row(start + 2, n_rows)], X[_row(start + 3, n_rows)]
+        x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer)
         if shared:
             project(x0, x1, x2, x3, basis, products)
         else:
@@ -111,17 +106,17 @@ def codes_block(X, basis, weights, V, P, mean, degree, smoothness, hessians, rul
     n_rows, n_components = V.shape
     n_padded, width = basis.shape
     wide = hessians.shape[1]
-    mix = zeros(ROWS, weights.shape[0], X)
-    scales = zeros(ROWS, hessians.shape[0] // n_components, X)
-    weighed = zeros(ROWS, width, X)
-    products = zeros(ROWS, wide, X)
-    codes = zeros(ROWS, wide, X)
-    pulls = zeros(ROWS, wide, X)
-    targets = zeros(n_padded, width, X)
-    codes_grams = zeros(hessians.shape[0], wide, X)
+    mix = zeros(ROWS, weights.shape[0], V)
+    scales = zeros(ROWS, hessians.shape[0] // n_components, V)
+    weighed = zeros(ROWS, width, V)
+    products = zeros(ROWS, wide, V)
+    codes = zeros(ROWS, wide, V)
+    pulls = zeros(ROWS, wide, V)
+    targets = zeros(n_padded, width, V)
+    codes_grams = zeros(hessians.shape[0], wide, V)
+    buffer = zeros(ROWS, basis.shape[1], V)
     for start in range(0, n_rows, ROWS):
-        x0, x1 = X[_row(start, n_rows)], X[_row(start + 1, n_rows)]
-        x2, x3 = X[_row(start + 2, n_rows)], X[_row(start + 3, n_rows)]
+        x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer)
         stop = min(start + ROWS, n_rows)
         load_squares(start, P, mix, scales)
         weigh(x0, x1, x2, x3, mix, weights, weighed)
@@ -147,20 +142,20 @@ def assign_block(X, basis, weights, V, P, hessians, prices, on_residual, crosses
     n_weightings = P.shape[1]
     n_padded, width = basis.shape
     n_grams = hessians.shape[0] // n_components
-    mix = zeros(ROWS, weights.shape[0], X)
-    scales = zeros(ROWS, n_grams, X)
-    codes = zeros(ROWS, hessians.shape[1], X)
-    weighted = zeros(ROWS, hessians.shape[1], X)
-    fits = zeros(ROWS, width, X)
-    residuals = zeros(ROWS, quads(weights.shape[0]), X)
-    moments = zeros(2 * weights.shape[0], width, X)
+    mix = zeros(ROWS, weights.shape[0], V)
+    scales = zeros(ROWS, n_grams, V)
+    codes = zeros(ROWS, hessians.shape[1], V)
+    weighted = zeros(ROWS, hessians.shape[1], V)
+    fits = zeros(ROWS, width, V)
+    residuals = zeros(ROWS, quads(weights.shape[0]), V)
+    moments = zeros(2 * weights.shape[0], width, V)
     energy, cross = moments[: weights.shape[0]], moments[weights.shape[0] :]
-    totals = zeros(n_weightings * n_padded if crosses else 0, width, X)
+    totals = zeros(n_weightings * n_padded if crosses else 0, width, V)
     totals = totals.reshape(-1, n_padded, width)
-    codes_grams = zeros(hessians.shape[0], hessians.shape[1], X)
+    codes_grams = zeros(hessians.shape[0], hessians.shape[1], V)
+    buffer = zeros(ROWS, basis.shape[1], V)
     for start in range(0, n_rows, ROWS):
-        x0, x1 = X[_row(start, n_rows)], X[_row(start + 1, n_rows)]
-        x2, x3 = X[_row(start + 2, n_rows)], X[_row(start + 3, n_rows)]
+        x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer)
         load_codes(start, V, codes)
         reconstruct(codes, basis, fits)
         if on_residual:

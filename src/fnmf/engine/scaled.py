@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
 from fnmf.engine.mapped import MappedCSR
+from fnmf.engine.rescale import Rescaled, rescale_rows
 from fnmf.engine.views import DenseView, SparseView, View
 
 
@@ -29,18 +29,8 @@ class Scaling:
     columns: np.ndarray
 
 
-@njit(nogil=True, cache=True)
-def _rescale(X, rows, caps, columns, out):  # type: ignore[no-untyped-def]
-    """One pass over the block instead of three."""
-    for i in range(X.shape[0]):
-        x, z, factor = X[i], out[i], rows[i]
-        for k in range(x.shape[0]):
-            value = x[k] if x[k] < caps[k] else caps[k]
-            z[k] = factor * columns[k] * value
-
-
 class ScaledDenseView(DenseView):
-    """Dense rows, rescaled into a copy of the block."""
+    """Dense rows; the kernels rescale them four at a time."""
 
     def __init__(self, X: np.ndarray, scaling: Scaling) -> None:
         super().__init__(X)
@@ -51,9 +41,13 @@ class ScaledDenseView(DenseView):
     def block(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
         rows = super().block(start, stop)[0]
         values = np.empty_like(rows)
-        _rescale(rows, self.rows[start:stop], self.caps, self.columns, values)
+        rescale_rows(rows, self.rows[start:stop], self.caps, self.columns, values)
         values.flags.writeable = False
         return (values,)
+
+    def operands(self, start: int, stop: int) -> tuple[Rescaled]:
+        rows = super().block(start, stop)[0]
+        return (Rescaled(rows, self.rows[start:stop], self.caps, self.columns),)
 
 
 class ScaledSparseView(SparseView):

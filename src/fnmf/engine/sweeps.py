@@ -146,7 +146,7 @@ class Sweeps:
 
         def task(start: int, stop: int) -> tuple[np.ndarray, ...]:
             rows = slice(start, stop)
-            block = view.block(start, stop)
+            block = view.operands(start, stop)
             own = V[rows], P[rows], *graph(rows)
             return view.kernels.codes_block(*block, *packed, *own, hessians, rule, self._tiny)
 
@@ -166,7 +166,7 @@ class Sweeps:
 
         def task(start: int, stop: int) -> tuple[np.ndarray, ...]:
             rows = slice(start, stop)
-            block = view.block(start, stop)
+            block = view.operands(start, stop)
             own = V[rows], P[rows], hessians, prices[rows]
             return view.kernels.assign_block(
                 *block, *packed, *own, on_residual, crosses, self._tiny
@@ -222,7 +222,7 @@ class Sweeps:
 
         def task(start: int, stop: int) -> None:
             rows = slice(start, stop)
-            block = view.block(start, stop)
+            block = view.operands(start, stop)
             assigned = P if options.shared else P[rows]
             view.kernels.project_block(*block, *packed, assigned, options.shared, cross[rows])
 
@@ -256,7 +256,7 @@ class Sweeps:
 
         def task(start: int, stop: int) -> tuple[np.ndarray, ...]:
             rows = slice(start, stop)
-            block = view.block(start, stop)
+            block = view.operands(start, stop)
             own = V[rows], *graph(rows)
             cross, gram, loss = view.kernels.shared_block(
                 *block, basis, *own, hessian, rule, options.robust, norms[rows], self._tiny

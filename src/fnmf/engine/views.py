@@ -34,6 +34,9 @@ class View(Protocol):
         """Row ranges. They depend on the data alone, so that sums come out the same anywhere."""
 
     def block(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
+        """These rows: a dense array, or the three arrays of CSR."""
+
+    def operands(self, start: int, stop: int) -> tuple[Any, ...]:
         """The leading arguments of the kernels for these rows."""
 
     def pack_basis(self, U: np.ndarray) -> np.ndarray:
@@ -89,6 +92,12 @@ class _TiledCodes:
     """Small matrices over the components have one layout for all data: codes are always dense."""
 
     dtype: np.dtype
+
+    def operands(self, start: int, stop: int) -> tuple[Any, ...]:
+        return self.block(start, stop)
+
+    def block(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
+        raise NotImplementedError
 
     def pack_grams(self, grams: np.ndarray) -> np.ndarray:
         count, n_components, _ = grams.shape
