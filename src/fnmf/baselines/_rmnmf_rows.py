@@ -3,13 +3,13 @@
 import numpy as np
 from numba import njit
 
+from fnmf.engine.panels import reconstruct
 from fnmf.engine.tiles import (
     COMPONENTS,
     LINE,
     ROWS,
     padded,
     project,
-    reconstruct,
     wide_vectors,
     zeros,
 )

@@ -19,14 +19,13 @@ from fnmf.engine.groups import (
     weigh_codes,
 )
 from fnmf.engine.lanes import quads
+from fnmf.engine.panels import BATCH, add_outer, reconstruct
 from fnmf.engine.rescale import four_rows
 from fnmf.engine.rows import KEEP, assign_row
 from fnmf.engine.tiles import (
     ROWS,
     add_moments,
-    add_outer,
     project,
-    reconstruct,
     target_residuals,
     weigh,
     weighted_residuals,
@@ -48,28 +47,30 @@ def shared_block(X, basis, V, mean, degree, smoothness, gram, rule, robust, norm
     wide = gram.shape[1]
     ones, counts = np.ones((ROWS, 1), V.dtype), np.ones((ROWS, 1), V.dtype)
     codes = zeros(ROWS, wide, V)
-    weighted = zeros(ROWS, wide, V)
+    weighted = zeros(BATCH, wide, V)
     products = zeros(ROWS, wide, V)
     pulls = zeros(ROWS, wide, V)
     cross = zeros(basis.shape[0], basis.shape[1], V)
     codes_gram = zeros(n_components, wide, V)
+    rows = zeros(BATCH, basis.shape[1], V)
     loss = 0.0
-    buffer = zeros(ROWS, basis.shape[1], V)
-    for start in range(0, n_rows, ROWS):
-        x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer)
-        stop = min(start + ROWS, n_rows)
-        if rule != KEEP or robust:
-            project(x0, x1, x2, x3, basis, products)
-        load_codes(start, V, codes)
-        if rule != KEEP:
-            pull(codes, ones, gram, n_components, pulls)
-            step(start, stop, V, codes, products, pulls, mean, degree, smoothness, rule, tiny)
-        if robust:
-            pull(codes, ones, gram, n_components, pulls)
-            loss += robust_counts(norms[start:stop], codes, pulls, products, counts)
-        weigh_codes(codes, counts, weighted)
-        add_grams(codes, counts, n_components, codes_gram)
-        add_outer(weighted, x0, x1, x2, x3, cross)
+    for first in range(0, n_rows, BATCH):
+        for start in range(first, first + BATCH, ROWS):
+            group = slice(start - first, start - first + ROWS)
+            x0, x1, x2, x3 = four_rows(X, start, n_rows, rows[group], True)
+            stop = min(start + ROWS, n_rows)
+            if rule != KEEP or robust:
+                project(x0, x1, x2, x3, basis, products)
+            load_codes(start, V, codes)
+            if rule != KEEP:
+                pull(codes, ones, gram, n_components, pulls)
+                step(start, stop, V, codes, products, pulls, mean, degree, smoothness, rule, tiny)
+            if robust:
+                pull(codes, ones, gram, n_components, pulls)
+                loss += robust_counts(norms[start:stop], codes, pulls, products, counts)
+            weigh_codes(codes, counts, weighted[group])
+            add_grams(codes, counts, n_components, codes_gram)
+        add_outer(weighted, rows, cross)
     return cross, codes_gram, loss
 
 
@@ -83,7 +84,7 @@ def project_block(X, basis, weights, P, shared, out):  # type: ignore[no-untyped
     products = zeros(ROWS, basis.shape[0], out)
     buffer = zeros(ROWS, basis.shape[1], out)
     for start in range(0, n_rows, ROWS):
-        x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer)
+        x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer, False)
         if shared:
             project(x0, x1, x2, x3, basis, products)
         else:
@@ -108,24 +109,27 @@ def codes_block(X, basis, weights, V, P, mean, degree, smoothness, hessians, rul
     wide = hessians.shape[1]
     mix = zeros(ROWS, weights.shape[0], V)
     scales = zeros(ROWS, hessians.shape[0] // n_components, V)
-    weighed = zeros(ROWS, width, V)
+    weighed = zeros(BATCH, width, V)
     products = zeros(ROWS, wide, V)
-    codes = zeros(ROWS, wide, V)
+    codes = zeros(BATCH, wide, V)
     pulls = zeros(ROWS, wide, V)
     targets = zeros(n_padded, width, V)
     codes_grams = zeros(hessians.shape[0], wide, V)
     buffer = zeros(ROWS, basis.shape[1], V)
-    for start in range(0, n_rows, ROWS):
-        x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer)
-        stop = min(start + ROWS, n_rows)
-        load_squares(start, P, mix, scales)
-        weigh(x0, x1, x2, x3, mix, weights, weighed)
-        project(weighed[0], weighed[1], weighed[2], weighed[3], basis, products)
-        load_codes(start, V, codes)
-        pull(codes, scales, hessians, n_components, pulls)
-        step(start, stop, V, codes, products, pulls, mean, degree, smoothness, rule, tiny)
-        add_grams(codes, scales, n_components, codes_grams)
-        add_outer(codes, weighed[0], weighed[1], weighed[2], weighed[3], targets)
+    for first in range(0, n_rows, BATCH):
+        for start in range(first, first + BATCH, ROWS):
+            group = slice(start - first, start - first + ROWS)
+            own, y = codes[group], weighed[group]
+            x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer, False)
+            stop = min(start + ROWS, n_rows)
+            load_squares(start, P, mix, scales)
+            weigh(x0, x1, x2, x3, mix, weights, y)
+            project(y[0], y[1], y[2], y[3], basis, products)
+            load_codes(start, V, own)
+            pull(own, scales, hessians, n_components, pulls)
+            step(start, stop, V, own, products, pulls, mean, degree, smoothness, rule, tiny)
+            add_grams(own, scales, n_components, codes_grams)
+        add_outer(codes, weighed, targets)
     return targets, codes_grams
 
 
@@ -155,7 +159,7 @@ def assign_block(X, basis, weights, V, P, hessians, prices, on_residual, crosses
     codes_grams = zeros(hessians.shape[0], hessians.shape[1], V)
     buffer = zeros(ROWS, basis.shape[1], V)
     for start in range(0, n_rows, ROWS):
-        x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer)
+        x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer, crosses)
         load_codes(start, V, codes)
         reconstruct(codes, basis, fits)
         if on_residual:
@@ -171,5 +175,5 @@ def assign_block(X, basis, weights, V, P, hessians, prices, on_residual, crosses
         add_grams(codes, scales, n_components, codes_grams)
         for j in range(n_weightings if crosses else 0):
             weigh_codes(codes, mix[:, j : j + 1], weighted)
-            add_outer(weighted, x0, x1, x2, x3, totals[j])
+            add_outer(weighted, buffer, totals[j])
     return moments, codes_grams, totals

@@ -4,9 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit, types
-from numba.extending import overload
+from numba.extending import overload, register_jitable
 
-from fnmf.engine.tiles import wide_vectors
+from fnmf.engine.lanes import load_part, store
+from fnmf.engine.tiles import LINE, ROWS, wide_vectors
 
 
 class Rescaled(NamedTuple):
@@ -43,25 +44,33 @@ def _rescale_four(X, places, out):  # type: ignore[no-untyped-def]
         z3[k] = f3 * (column * min(x3[k], cap))
 
 
-def four_rows(X: Any, start: int, n_rows: int, buffer: np.ndarray) -> Any:
-    """Rows ``start`` to ``start + 3`` of an array, or of ``Rescaled`` in the buffer.
+def four_rows(X: Any, start: int, n_rows: int, buffer: np.ndarray, keep: bool) -> Any:
+    """Rows ``start`` to ``start + 3`` of an array, or of ``Rescaled``.
 
-    Past the end the last row is repeated; repeated rows must carry no weight in any sum.
+    With ``keep`` they lie in the buffer too. Past the end the last row is repeated; repeated
+    rows must carry no weight in any sum.
     """
     raise NotImplementedError("For compiled code only.")
 
 
 @overload(four_rows, jit_options={"forceinline": True})
-def _four_rows(X, start, n_rows, buffer):  # type: ignore[no-untyped-def]
-    def of_array(X, start, n_rows, buffer):  # type: ignore[no-untyped-def]
-        last = n_rows - 1
-        x0, x1 = X[min(start, last)], X[min(start + 1, last)]
-        return x0, x1, X[min(start + 2, last)], X[min(start + 3, last)]
+def _four_rows(X, start, n_rows, buffer, keep):  # type: ignore[no-untyped-def]
+    def of_array(X, start, n_rows, buffer, keep):  # type: ignore[no-untyped-def]
+        places = _places(start, n_rows)
+        if keep:
+            for r in range(ROWS):
+                for k in range(0, buffer.shape[1], LINE):
+                    store(buffer, r, k, load_part(X, places[r], k))
+        return X[places[0]], X[places[1]], X[places[2]], X[places[3]]
 
-    def of_rescaled(X, start, n_rows, buffer):  # type: ignore[no-untyped-def]
-        last = n_rows - 1
-        places = min(start, last), min(start + 1, last), min(start + 2, last), min(start + 3, last)
-        _rescale_four(X, places, buffer)
+    def of_rescaled(X, start, n_rows, buffer, keep):  # type: ignore[no-untyped-def]
+        _rescale_four(X, _places(start, n_rows), buffer)
         return buffer[0], buffer[1], buffer[2], buffer[3]
 
     return of_array if isinstance(X, types.Array) else of_rescaled
+
+
+@register_jitable
+def _places(start: int, n_rows: int) -> tuple[int, int, int, int]:
+    last = n_rows - 1
+    return min(start, last), min(start + 1, last), min(start + 2, last), min(start + 3, last)

@@ -116,60 +116,6 @@ def project(y0, y1, y2, y3, basis, out):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
-def reconstruct(codes, basis, out):  # type: ignore[no-untyped-def]
-    """out = codes @ basis, for four rows of codes."""
-    wide_vectors()
-    r0, r1, r2, r3 = out[0], out[1], out[2], out[3]
-    for c in range(0, basis.shape[0], COMPONENTS):
-        u0, u1, u2, u3, u4 = basis[c], basis[c + 1], basis[c + 2], basis[c + 3], basis[c + 4]
-        a0, a1, a2 = codes[0, c], codes[0, c + 1], codes[0, c + 2]
-        a3, a4 = codes[0, c + 3], codes[0, c + 4]
-        b0, b1, b2 = codes[1, c], codes[1, c + 1], codes[1, c + 2]
-        b3, b4 = codes[1, c + 3], codes[1, c + 4]
-        c0, c1, c2 = codes[2, c], codes[2, c + 1], codes[2, c + 2]
-        c3, c4 = codes[2, c + 3], codes[2, c + 4]
-        d0, d1, d2 = codes[3, c], codes[3, c + 1], codes[3, c + 2]
-        d3, d4 = codes[3, c + 3], codes[3, c + 4]
-        if c == 0:
-            for k in range(out.shape[1]):
-                p, q, r, s, t = u0[k], u1[k], u2[k], u3[k], u4[k]
-                r0[k] = a0 * p + a1 * q + a2 * r + a3 * s + a4 * t
-                r1[k] = b0 * p + b1 * q + b2 * r + b3 * s + b4 * t
-                r2[k] = c0 * p + c1 * q + c2 * r + c3 * s + c4 * t
-                r3[k] = d0 * p + d1 * q + d2 * r + d3 * s + d4 * t
-        else:
-            for k in range(out.shape[1]):
-                p, q, r, s, t = u0[k], u1[k], u2[k], u3[k], u4[k]
-                r0[k] += a0 * p + a1 * q + a2 * r + a3 * s + a4 * t
-                r1[k] += b0 * p + b1 * q + b2 * r + b3 * s + b4 * t
-                r2[k] += c0 * p + c1 * q + c2 * r + c3 * s + c4 * t
-                r3[k] += d0 * p + d1 * q + d2 * r + d3 * s + d4 * t
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
-def add_outer(codes, y0, y1, y2, y3, total):  # type: ignore[no-untyped-def]
-    """total += codesᵀ @ y, for four rows."""
-    wide_vectors()
-    for c in range(0, total.shape[0], COMPONENTS):
-        t0, t1, t2, t3, t4 = total[c], total[c + 1], total[c + 2], total[c + 3], total[c + 4]
-        a0, a1, a2 = codes[0, c], codes[0, c + 1], codes[0, c + 2]
-        a3, a4 = codes[0, c + 3], codes[0, c + 4]
-        b0, b1, b2 = codes[1, c], codes[1, c + 1], codes[1, c + 2]
-        b3, b4 = codes[1, c + 3], codes[1, c + 4]
-        c0, c1, c2 = codes[2, c], codes[2, c + 1], codes[2, c + 2]
-        c3, c4 = codes[2, c + 3], codes[2, c + 4]
-        d0, d1, d2 = codes[3, c], codes[3, c + 1], codes[3, c + 2]
-        d3, d4 = codes[3, c + 3], codes[3, c + 4]
-        for k in range(y0.shape[0]):
-            p, q, r, s = y0[k], y1[k], y2[k], y3[k]
-            t0[k] += a0 * p + b0 * q + c0 * r + d0 * s
-            t1[k] += a1 * p + b1 * q + c1 * r + d1 * s
-            t2[k] += a2 * p + b2 * q + c2 * r + d2 * s
-            t3[k] += a3 * p + b3 * q + c3 * r + d3 * s
-            t4[k] += a4 * p + b4 * q + c4 * r + d4 * s
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 def target_residuals(x0, x1, x2, x3, fits, weights, out):  # type: ignore[no-untyped-def]
     """out[r, j] = ‖weights_j ∘ x_r − fits_r‖², computed directly: nothing cancels."""
     wide_vectors()
