@@ -4,12 +4,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.extmath import randomized_svd
-from threadpoolctl import threadpool_limits
 
 from fnmf._labels import count_distinct
+from fnmf._seeding import fit_kmeans
 from fnmf._validation import Data
 from fnmf.engine.mapped import MappedCSR
 from fnmf.engine.views import working_dtype
@@ -120,10 +119,9 @@ def _distinct_centres(rows: Any, n_components: int, seed: int) -> np.ndarray:
     count = rows.shape[0]
     if isinstance(rows, np.ndarray):
         count = count_distinct(rows, n_components)
-    model = KMeans(min(n_components, count), n_init=_KMEANS_STARTS, random_state=seed)
-    # One thread: with more, k-means adds up in an order that depends on their number.
-    with threadpool_limits(1):
-        return model.fit(rows).cluster_centers_.astype(np.float64)
+    count = min(n_components, count)
+    model = fit_kmeans(rows, count, n_init=_KMEANS_STARTS, random_state=seed)
+    return model.cluster_centers_.astype(np.float64)
 
 
 def _some_rows(X: Any, rng: np.random.RandomState) -> Any:

@@ -2,7 +2,8 @@
 
 import numpy as np
 from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
+
+from fnmf._seeding import fit_kmeans
 
 N_STARTS = 10
 
@@ -11,10 +12,7 @@ def kmeans_on(embedding: np.ndarray, n_clusters: int, random_state: int | None) 
     """k-means++ with ten starts, best inertia kept; fitted on the rows of ``embedding``."""
     # Fewer distinct rows than clusters is a fact about the data, not a failure of k-means.
     n_distinct = count_distinct(embedding, n_clusters)
-    model = KMeans(n_distinct, n_init=N_STARTS, random_state=random_state)
-    # One BLAS thread: the sums, and so the labels, are then the same on every machine load.
-    with threadpool_limits(1):
-        return model.fit(embedding)
+    return fit_kmeans(embedding, n_distinct, n_init=N_STARTS, random_state=random_state)
 
 
 def count_distinct(rows: np.ndarray, most: int) -> int:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
 from fnmf._initial import initial_factors
 from fnmf._labels import kmeans_on
+from fnmf._seeding import fit_kmeans
 from fnmf._validation import Data
 from fnmf.engine.encode import encode
 from fnmf.engine.moments import cluster_moments, column_sums, row_lengths, weighted_distances
@@ -347,9 +346,7 @@ def _group_clusters(moments: Moments, m: int, seed: int) -> np.ndarray:
         return np.arange(c)
     shapes = profiles(moments)
     distinct = len(np.unique(shapes, axis=0))
-    with threadpool_limits(1):
-        model = KMeans(min(m, distinct), n_init=10, random_state=seed).fit(shapes)
-    return model.labels_
+    return fit_kmeans(shapes, min(m, distinct), n_init=10, random_state=seed).labels_
 
 
 def most_iterations(model: FNMF) -> int:

@@ -1,0 +1,70 @@
+"""k-means++ compiled: most of the time of a small k-means goes into choosing its centres."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+from sklearn.cluster import KMeans
+from threadpoolctl import ThreadpoolController
+
+from fnmf.model.descent import FAST
+
+
+def fit_kmeans(rows: Any, n_clusters: int, *, n_init: int, random_state: int | None) -> KMeans:
+    """scikit-learn's k-means from the centres that its own k-means++ would draw."""
+    model = KMeans(n_clusters, init=plus_plus, n_init=n_init, random_state=random_state)
+    if sp.issparse(rows):
+        model.set_params(init="k-means++")
+    # One thread: with more, k-means adds up in an order that depends on their number.
+    with _pools().limit(limits=1):
+        model.fit(rows)
+    # The name of the method can be saved with the model, a function cannot.
+    return model.set_params(init="k-means++")
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    # Looking for the libraries takes longer than a small k-means; all are loaded by now.
+    return ThreadpoolController()
+
+
+def plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
+    """Rows of X as centres: each the best of a few, drawn in proportion to squared distances.
+
+    Asks ``random_state`` for the same numbers as scikit-learn, so that up to rounding it
+    chooses the same rows.
+    """
+    n_samples = len(X)
+    chosen = [random_state.choice(n_samples, p=np.full(n_samples, 1 / n_samples))]
+    distances, sums = _closest(X, np.array(chosen), np.full(n_samples, np.inf, X.dtype))
+    closest, total = distances[0], sums[0]
+    n_trials = 2 + int(np.log(n_clusters))
+    while len(chosen) < n_clusters:
+        places = random_state.uniform(size=n_trials) * total
+        candidates = np.searchsorted(np.cumsum(closest), places)
+        candidates = np.minimum(candidates, n_samples - 1)
+        distances, sums = _closest(X, candidates, closest)
+        best = np.argmin(sums)
+        closest, total = distances[best], sums[best]
+        chosen.append(candidates[best])
+    return X[chosen]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _closest(X, candidates, closest):  # type: ignore[no-untyped-def]
+    """Squared distances to the nearest centre if a candidate became one; and their sums."""
+    n_samples, n_features = X.shape
+    distances = np.empty((candidates.size, n_samples), X.dtype)
+    sums = np.zeros(candidates.size)
+    for i in range(n_samples):
+        x = X[i]
+        for j in range(candidates.size):
+            centre = X[candidates[j]]
+            square = X.dtype.type(0)
+            for k in range(n_features):
+                square += (x[k] - centre[k]) * (x[k] - centre[k])
+            distances[j, i] = min(square, closest[i])
+            sums[j] += distances[j, i]
+    return distances, sums
