@@ -37,7 +37,7 @@ def plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.RandomStat
     chooses the same rows.
     """
     n_samples = len(X)
-    chosen = [random_state.choice(n_samples, p=np.full(n_samples, 1 / n_samples))]
+    chosen = [int(random_state.random_sample() * n_samples)]
     distances, sums = _closest(X, np.array(chosen), np.full(n_samples, np.inf, X.dtype))
     closest, total = distances[0], sums[0]
     n_trials = 2 + int(np.log(n_clusters))
