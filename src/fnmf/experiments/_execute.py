@@ -25,6 +25,7 @@ def versions() -> dict[str, str]:
     """Versions that a result may depend on."""
     import platform
 
+    import numba
     import scipy
     import sklearn
 
@@ -36,6 +37,7 @@ def versions() -> dict[str, str]:
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,
+        "numba": numba.__version__,
         "machine": platform.machine(),
     }
 
