@@ -26,7 +26,7 @@ def fit_kmeans(rows: Any, n_clusters: int, *, n_init: int, random_state: int | N
 
 @cache
 def _pools() -> ThreadpoolController:
-    # Looking for the libraries takes longer than a small k-means; all are loaded by now.
+    # Looking for libraries takes longer than a small k-means; the ones it needs are loaded by now.
     return ThreadpoolController()
 
 
@@ -43,7 +43,7 @@ def plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.RandomStat
     n_trials = 2 + int(np.log(n_clusters))
     while len(chosen) < n_clusters:
         places = random_state.uniform(size=n_trials) * total
-        candidates = np.searchsorted(np.cumsum(closest), places)
+        candidates = np.searchsorted(np.cumsum(closest, dtype=np.float64), places)
         candidates = np.minimum(candidates, n_samples - 1)
         distances, sums = _closest(X, candidates, closest)
         best = np.argmin(sums)

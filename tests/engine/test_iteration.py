@@ -66,6 +66,21 @@ def test_small_shapes_equal_the_oracle(shape, kind, tmp_path):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-9)
 
 
+@pytest.mark.parametrize("n", [3, 15, 17, 34])
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_tails_of_batches_and_panels_equal_the_oracle(solver, shared, n, tmp_path):
+    problem = make_problem(4, n=n, d=300)
+    state = make_state(problem, 4, n_components=18, shared=shared)
+    expected = oracle.iterate(problem, state, solver, shared)
+    options = options_of(problem, shared, solver)
+    found = state_of(run_engine(as_view(problem.X, "c", tmp_path), problem, state, options).factors)
+    for name in BLOCKS:
+        np.testing.assert_allclose(
+            getattr(found, name), getattr(expected, name), rtol=1e-7, atol=1e-10, err_msg=name
+        )
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("kind", ["c", "csr"])
 @pytest.mark.parametrize("shared", [False, True])

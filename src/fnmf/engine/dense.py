@@ -3,7 +3,8 @@
 Each takes a block of rows with the current factors and returns small sums; rows of V and P that
 belong to the block are updated in place. Nothing else is touched, so blocks can run anywhere.
 All arrays over the features are padded to whole cache lines, over the components and
-weightings to whole tiles (see ``tiles``); only X is not. X is an array or ``Rescaled``.
+weightings to whole tiles (see ``tiles``); only X is not. X is an array or ``Rescaled``, of the
+same float type as all the rest.
 """
 
 import numpy as np

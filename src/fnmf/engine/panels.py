@@ -1,4 +1,4 @@
-"""Products of codes with all features, in short vectors and in an order that suits the caches.
+"""Products of codes with all features, written in lines so that no loop asks what may overlap.
 
 Arrays over the features are padded to whole lines, those over the components to whole tiles.
 Codes are read before the loops that write: a loop that may overwrite them reads them every time.
@@ -9,9 +9,10 @@ from numba import njit
 from fnmf.engine.lanes import add_scaled, load_line, nothing, store
 from fnmf.engine.tiles import COMPONENTS, LINE, ROWS, wide_vectors
 
-# Sums over the features take so many rows at once, so that they are read and written less often,
+# Sums over the features take up to so many rows at once, so that they are read and written less
+# often,
 BATCH = 16
-# and so many features at once, so that the rows and a tile of the sums stay in the first cache.
+# and so many features, so that a group of rows and a tile of the sums stay in the first cache.
 _PANEL = 256
 
 

@@ -1,4 +1,4 @@
-"""Views of data whose rows and columns are rescaled on the way, one block at a time."""
+"""Views of data whose rows and columns are rescaled on the way."""
 
 from dataclasses import dataclass
 
@@ -51,7 +51,7 @@ class ScaledDenseView(DenseView):
 
 
 class ScaledSparseView(SparseView):
-    """Sparse rows; their pattern stays as it is."""
+    """Sparse rows, rescaled into a copy of the values of a block; their pattern stays as it is."""
 
     def __init__(self, X: sp.csr_array | MappedCSR, scaling: Scaling) -> None:
         super().__init__(X)

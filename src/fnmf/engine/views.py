@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from fnmf.engine import dense, sparse
 from fnmf.engine.lanes import QUAD, lines, quads
 from fnmf.engine.mapped import MappedCSR
+from fnmf.engine.panels import BATCH
 from fnmf.engine.tiles import COMPONENTS, LINE, WEIGHTINGS, padded, zeros
 
 # A block has at least this many entries, so that calling it costs little beside its work,
@@ -15,6 +16,7 @@ _SMALL = 1 << 18
 # and at most this many, so that a converted copy of it stays small.
 _LARGE = 1 << 22
 _BLOCKS = 16
+_MOST_ROWS = 1 << 14
 # A block of sparse rows has this many entries for each feature, so that adding up the sums over
 # the features of all blocks costs little beside it.
 _ENTRIES_PER_FEATURE = 32
@@ -78,7 +80,8 @@ def _even_blocks(n_rows: int, per_row: float, fewest: float) -> list[tuple[int, 
     """Blocks of equal size with at least ``fewest`` entries, ``per_row`` in each row."""
     per_row = max(per_row, 1)
     rows = int(np.clip(n_rows / _BLOCKS, fewest / per_row, max(_LARGE / per_row, 1)))
-    rows = padded(max(rows, 1), 4)
+    # Whole batches of the dense kernels; not too many, for their sums are in single precision.
+    rows = padded(min(max(rows, 1), _MOST_ROWS), BATCH)
     return [(start, min(start + rows, n_rows)) for start in range(0, n_rows, rows)]
 
 
