@@ -95,7 +95,7 @@ def test_views_of_the_same_kind_agree_bit_for_bit(solver, shared, dtype, tmp_pat
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("kind", ["c", "csr"])
 def test_threads_do_not_change_a_bit(solver, shared, kind, tmp_path, monkeypatch):
-    problem = make_problem(5, n=150, smoothness=0.5)
+    problem = make_problem(5, n=250, smoothness=0.5)
     state = make_state(problem, 5, shared=shared)
     options = options_of(problem, shared, solver, max_iter=5)
     X = as_view(problem.X, kind, tmp_path, np.float32)

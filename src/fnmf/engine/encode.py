@@ -28,7 +28,7 @@ def _encode_rows(crosses, energies, prices, grams, pull, drag, shared, P, V, tol
     shares = np.zeros((1, quads(n_weightings)))
     cross = np.empty(n_components)
     hessian = np.empty((n_components, n_components))
-    before = np.empty(n_components)
+    before, slopes = np.empty(n_components), np.empty(n_components)
     loss = 0.0
     for i in range(n_rows):
         v = V[i]
@@ -41,8 +41,8 @@ def _encode_rows(crosses, energies, prices, grams, pull, drag, shared, P, V, tol
                 cross[a] = 0
                 for j in range(n_weightings):
                     cross[a] += squares[j] * crosses[i, j, a]
-            for _ in range(_ROUNDS_PER_ASSIGNMENT):
-                descend_row(v, cross, pull[i], 1.0, hessian, drag[i])
+            rounds = _ROUNDS_PER_ASSIGNMENT
+            descend_row(v, cross, pull[i], 1.0, hessian, drag[i], rounds, slopes)
             for j in range(n_weightings):
                 residuals[j] = energies[i, j]
                 for a in range(n_components):

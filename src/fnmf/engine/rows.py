@@ -67,7 +67,7 @@ def solve_codes(cross, V, squares, grams, smoothness, pointers, neighbours, simi
     n_samples, n_components = V.shape
     single = grams.shape[0] == 1
     hessian = grams[0].copy()
-    pull = np.empty(n_components, V.dtype)
+    pull, slopes = np.empty(n_components, V.dtype), np.empty(n_components, V.dtype)
     scale = V.dtype.type(1)
     for _ in range(rounds):
         for i in range(n_samples):
@@ -86,7 +86,8 @@ def solve_codes(cross, V, squares, grams, smoothness, pointers, neighbours, simi
                         pull[a] += weight * V[k, a]
                 for a in range(n_components):
                     pull[a] *= smoothness
-            descend_row(V[i], cross[i], pull, scale, hessian, smoothness * degree)
+            drag = smoothness * degree
+            descend_row(V[i], cross[i], pull, scale, hessian, drag, 1, slopes)
 
 
 @njit(nogil=True, cache=True)
