@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-ROUNDS = 3
+ROUNDS_V, ROUNDS_U = 2, 4
 
 
 @dataclass
@@ -120,7 +120,7 @@ def step_v(problem, state, solver):
     cross = (problem.X * (squares @ state.theta)) @ state.U
     gram = state.U.T @ state.U
     strength = problem.smoothness * problem.lengths(state.U)
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS_V):
         for i in range(len(V)):
             for a in range(V.shape[1]):
                 drag = strength[a] * problem.S[i].sum()
@@ -174,7 +174,7 @@ def step_u(problem, state, solver):
     squares = state.P**2
     cross = (problem.X * (squares @ state.theta)).T @ state.V
     gram = _gram(problem, state)
-    for _ in range(ROUNDS):
+    for _ in range(ROUNDS_U):
         for a in range(U.shape[1]):
             if gram[a, a] > 0:
                 U[:, a] = np.maximum(U[:, a] + (cross[:, a] - U @ gram[:, a]) / gram[a, a], 0)

@@ -27,7 +27,7 @@ _RULES = {"mu": SQUARE_ROOT, "mu-fast": PLAIN, "hals": KEEP}
 # A product with a smaller graph takes no longer than handing it to other threads.
 _LARGE_GRAPH = 1 << 16
 # Rounds of coordinate descent on the codes: cheap, since they need no pass over the data.
-_ROUNDS = 3
+_ROUNDS = 2
 
 
 @dataclass

@@ -6,7 +6,7 @@ from numba import njit
 from fnmf.model.descent import descend_rows
 
 # Rounds over the columns of U are cheap beside the sweep that gave their sums.
-_ROUNDS = 3
+_ROUNDS = 4
 
 
 def update_basis(
