@@ -13,7 +13,6 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sklearn.cluster import KMeans, SpectralClustering
@@ -21,6 +20,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import NMF
 from sklearn.metrics import roc_auc_score
 
+from _relevance_cost import cost
 from fnmf import FNMF
 from fnmf.datasets import (
     add_noise_features,
@@ -29,14 +29,8 @@ from fnmf.datasets import (
     noised_yale,
     unit_rows,
 )
-from fnmf.engine.parallel import crew
-from fnmf.engine.scaled import Scaling, scaled_view_of
-from fnmf.engine.solver import Factors, Options, solve
-from fnmf.engine.sweeps import Sweeps
-from fnmf.engine.views import View, view_of
 from fnmf.graph import adaptive_neighbors
 from fnmf.metrics import clustering_accuracy
-from fnmf.model.weighting import FixedWeighting, PaperWeighting, Weighting, uniform_weights
 from sparse_kmeans import SparseKMeans
 
 OURS = {"n_weightings": 4}
@@ -219,44 +213,6 @@ def planted_row(seed: int) -> dict[str, float]:
     }
 
 
-def cost() -> float:
-    """Seconds of an iteration over those of the paper's, three weightings, refreshes apart."""
-    rng = np.random.default_rng(0)
-    X = unit_rows(make_planted_subspaces(20_000, 10, 20, 784, random_state=0)[0])
-    X = X.astype(np.float32)
-    n, d = X.shape
-    graph = adaptive_neighbors(X[:, rng.permutation(d)[:50]], 5)
-    start = [rng.random(shape).astype(np.float32) for shape in ((d, 10), (n, 10))]
-    live = np.ones(d, bool)
-    scaled = scaled_view_of(X, Scaling(np.ones(n), np.full(d, 9.0), np.ones(d)))
-    omega = rng.random((3, d)) * (rng.random((3, d)) < 0.5)
-    sides = {
-        "relevance": (scaled, omega, FixedWeighting(on_residual=True), rng.random((n, 3))),
-        "paper": (view_of(X), uniform_weights(3, live), PaperWeighting(0.01, live), None),
-    }
-
-    def seconds(view: View, weights: np.ndarray, weighting: Weighting, prices: Any) -> float:
-        options = Options(
-            weighting,
-            shared=False,
-            smoothness=10.0,
-            solver="mu-fast",
-            normalize=True,
-            max_iter=10,
-            tol=0.0,
-            prices=prices,
-        )
-        P = np.full((n, 3), 1 / 3, np.float32)
-        with crew(2) as workers:
-            sweeps = Sweeps(view, graph, workers)
-            before = time.perf_counter()
-            solve(sweeps, Factors(*(part.copy() for part in start), P, weights.copy()), options)
-            return time.perf_counter() - before
-
-    best = {name: min(seconds(*side) for _ in range(12)) for name, side in sides.items()}
-    return best["relevance"] / best["paper"]
-
-
 class Store:
     """Rows of a CSV file, read once and appended to."""
 
@@ -266,9 +222,6 @@ class Store:
         if path.exists():
             with path.open() as file:
                 self.rows = list(csv.DictReader(file))
-        else:
-            with path.open("w", newline="") as file:
-                csv.writer(file).writerow(FIELDS)
 
     def has(self, *key: object) -> bool:
         wanted = tuple(map(str, key))
@@ -278,6 +231,8 @@ class Store:
         values = [*map(str, key), *(f"{figures.get(f, np.nan):.5g}" for f in FIELDS[4:])]
         self.rows.append(dict(zip(FIELDS, values, strict=True)))
         with self.path.open("a", newline="") as file:
+            if file.tell() == 0:
+                csv.writer(file).writerow(FIELDS)
             csv.writer(file).writerow(values)
         print(*values, flush=True)
 

@@ -47,9 +47,11 @@ def main() -> None:
     parser.add_argument("--methods", nargs="+", metavar="NAME")
     parser.add_argument("--datasets", nargs="+", metavar="NAME")
     options = parser.parse_args()
-    wanted = {"method": options.methods, "dataset": options.datasets}
+    runs_of = sample(options.each, {"method": options.methods, "dataset": options.datasets})
+    if not runs_of:
+        parser.error(f"no stored run has these names; see the columns of {RUNS.name}")
     print(f"{'method':<20}{'runs':>5}{'equal':>7}{'mean gap':>10}{'largest':>9}")
-    for method, runs in sample(options.each, wanted).items():
+    for method, runs in runs_of.items():
         gaps = []
         for run, stored in runs:
             outcome = execute(run)

@@ -6,9 +6,8 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
-from sklearn.cluster import KMeans
-from threadpoolctl import threadpool_limits
 
+from fnmf._seeding import fit_kmeans
 from fnmf._validation import check_choice, check_integer
 from fnmf.baselines._adaptive import sparse_graph
 from fnmf.baselines._base import GraphClusterer, as_seed, warn_components
@@ -298,10 +297,7 @@ def draw_prototypes(X: Matrix, m: int, init: str, seed: int) -> np.ndarray:
 def centroids(X: Matrix, m: int, seed: int) -> np.ndarray:
     """Centroids of one k-means run; fewer if there are fewer distinct samples."""
     distinct = _n_distinct(X) if is_sparse(X) else len(np.unique(np.asarray(X), axis=0))
-    # One BLAS thread: the sums are then the same on every machine load.
-    with threadpool_limits(1):
-        model = KMeans(min(m, distinct), n_init=1, random_state=seed % 2**32).fit(X)
-    return model.cluster_centers_
+    return fit_kmeans(X, min(m, distinct), n_init=1, random_state=seed % 2**32).cluster_centers_
 
 
 def _n_distinct(X: sp.csr_array) -> int:

@@ -6,12 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from fnmf._labels import kmeans_on
+from fnmf._seeding import fit_kmeans
 from fnmf._validation import check_choice, check_integer, check_real
 from fnmf.baselines._base import Competitor, as_seed
 from fnmf.baselines._components import in_order_of_first_sample
@@ -304,8 +303,7 @@ class State:
 def scaled_indicator(X: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
     """Y (YᵀY)^{-1/2} of one k-means run; a column without samples is made orthonormal."""
     distinct = len(np.unique(X, axis=0))
-    with threadpool_limits(1):
-        model = KMeans(min(n_clusters, distinct), n_init=1, random_state=seed).fit(X)
+    model = fit_kmeans(X, min(n_clusters, distinct), n_init=1, random_state=seed)
     Y = np.zeros((len(X), n_clusters))
     Y[np.arange(len(X)), model.labels_] = 1.0
     sizes = Y.sum(axis=0)

@@ -15,7 +15,7 @@ from fnmf.engine.groups import (
     load_codes,
     load_squares,
     pull,
-    robust_counts,
+    shared_step,
     step,
     weigh_codes,
 )
@@ -59,16 +59,10 @@ def shared_block(X, basis, V, mean, degree, smoothness, gram, rule, robust, norm
         for start in range(first, first + BATCH, ROWS):
             group = slice(start - first, start - first + ROWS)
             x0, x1, x2, x3 = four_rows(X, start, n_rows, rows[group], True)
-            stop = min(start + ROWS, n_rows)
             if rule != KEEP or robust:
                 project(x0, x1, x2, x3, basis, products)
-            load_codes(start, V, codes)
-            if rule != KEEP:
-                pull(codes, ones, gram, n_components, pulls)
-                step(start, stop, V, codes, products, pulls, mean, degree, smoothness, rule, tiny)
-            if robust:
-                pull(codes, ones, gram, n_components, pulls)
-                loss += robust_counts(norms[start:stop], codes, pulls, products, counts)
+            own = V, codes, products, pulls, ones, gram, mean, degree, smoothness
+            loss += shared_step(start, *own, rule, robust, norms, tiny, counts)
             weigh_codes(codes, counts, weighted[group])
             add_grams(codes, counts, n_components, codes_gram)
         add_outer(weighted, rows, cross)

@@ -22,7 +22,7 @@ from fnmf.engine.lanes import (
     store_part,
     times,
 )
-from fnmf.engine.rows import SQUARE_ROOT
+from fnmf.engine.rows import KEEP, SQUARE_ROOT
 from fnmf.engine.tiles import LINE, ROWS, wide_vectors
 
 
@@ -134,6 +134,40 @@ def step(start, stop, V, codes, products, pulls, mean, degree, smoothness, rule,
             code = times(code, root(ratio) if rule == SQUARE_ROOT else ratio)
             store(codes, r, a, code)
             store_part(V, i, a, code)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def shared_step(  # type: ignore[no-untyped-def]
+    start,
+    V,
+    codes,
+    products,
+    pulls,
+    ones,
+    gram,
+    mean,
+    degree,
+    smoothness,
+    rule,
+    robust,
+    norms,
+    tiny,
+    counts,
+):
+    """Codes of a group that all see one Gram matrix, and how much each row of it counts.
+
+    Returns the sum of the lengths of the residuals, 0 if not ``robust``.
+    """
+    n_rows, n_components = V.shape
+    stop = min(start + ROWS, n_rows)
+    load_codes(start, V, codes)
+    if rule != KEEP:
+        pull(codes, ones, gram, n_components, pulls)
+        step(start, stop, V, codes, products, pulls, mean, degree, smoothness, rule, tiny)
+    if not robust:
+        return 0.0
+    pull(codes, ones, gram, n_components, pulls)
+    return robust_counts(norms[start:stop], codes, pulls, products, counts)
 
 
 @njit(nogil=True, cache=True, forceinline=True)

@@ -19,15 +19,6 @@ class Rescaled(NamedTuple):
     columns: np.ndarray
 
 
-@njit(nogil=True, cache=True)
-def rescale_rows(X, rows, caps, columns, out):  # type: ignore[no-untyped-def]
-    """All rows into ``out``."""
-    for i in range(X.shape[0]):
-        x, z, factor = X[i], out[i], rows[i]
-        for k in range(x.shape[0]):
-            z[k] = factor * (columns[k] * min(x[k], caps[k]))
-
-
 @njit(nogil=True, cache=True, forceinline=True)
 def _rescale_four(X, places, out):  # type: ignore[no-untyped-def]
     wide_vectors()

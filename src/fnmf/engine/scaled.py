@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.engine.mapped import MappedCSR
-from fnmf.engine.rescale import Rescaled, rescale_rows
+from fnmf.engine.rescale import Rescaled
 from fnmf.engine.views import DenseView, SparseView, View
 
 
@@ -40,8 +40,9 @@ class ScaledDenseView(DenseView):
 
     def block(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
         rows = super().block(start, stop)[0]
-        values = np.empty_like(rows)
-        rescale_rows(rows, self.rows[start:stop], self.caps, self.columns, values)
+        values = np.minimum(rows, self.caps)
+        values *= self.columns
+        values *= self.rows[start:stop, None]
         values.flags.writeable = False
         return (values,)
 

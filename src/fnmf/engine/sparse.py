@@ -21,7 +21,7 @@ from fnmf.engine.groups import (
     load_squares,
     pull,
     quadratic,
-    robust_counts,
+    shared_step,
     step,
     weigh_codes,
 )
@@ -66,13 +66,8 @@ def shared_block(  # type: ignore[no-untyped-def]
                 project_entries(
                     first, count, indices, data, first, table, n_components, products, i - start
                 )
-        load_codes(start, V, codes)
-        if rule != KEEP:
-            pull(codes, ones, gram, n_components, pulls)
-            step(start, stop, V, codes, products, pulls, mean, degree, smoothness, rule, tiny)
-        if robust:
-            pull(codes, ones, gram, n_components, pulls)
-            loss += robust_counts(norms[start:stop], codes, pulls, products, counts)
+        own = V, codes, products, pulls, ones, gram, mean, degree, smoothness
+        loss += shared_step(start, *own, rule, robust, norms, tiny, counts)
         weigh_codes(codes, counts, weighted)
         add_grams(codes, counts, n_components, codes_gram)
         for i in range(start, stop):

@@ -96,12 +96,6 @@ class _TiledCodes:
 
     dtype: np.dtype
 
-    def operands(self, start: int, stop: int) -> tuple[Any, ...]:
-        return self.block(start, stop)
-
-    def block(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
-        raise NotImplementedError
-
     def pack_grams(self, grams: np.ndarray) -> np.ndarray:
         count, n_components, _ = grams.shape
         width = lines(padded(n_components, COMPONENTS))
@@ -134,6 +128,9 @@ class DenseView(_TiledCodes):
         # One compiled version serves writeable and read-only input.
         rows.flags.writeable = False
         return (rows,)
+
+    def operands(self, start: int, stop: int) -> tuple[Any, ...]:
+        return self.block(start, stop)
 
     def pack_basis(self, U: np.ndarray) -> np.ndarray:
         n_features, n_components = U.shape
@@ -194,6 +191,9 @@ class SparseView(_TiledCodes):
         for array in arrays:
             array.flags.writeable = False
         return arrays
+
+    def operands(self, start: int, stop: int) -> tuple[Any, ...]:
+        return self.block(start, stop)
 
     def pack_basis(self, U: np.ndarray) -> np.ndarray:
         return self._table(U, U.shape[1])

@@ -45,7 +45,7 @@ def descend_row(v, cross, pull, scale, hessian, drag, rounds, slopes):  # type: 
                 slopes[a] -= drag * step
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, inline="always")
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
 def _add_scaled(total, factor, values):  # type: ignore[no-untyped-def]
     for b in range(total.shape[0]):
         total[b] += factor * values[b]
