@@ -1,27 +1,24 @@
-"""The estimator: attributes, data of every kind, labels, new rows, and what it finds."""
+"""The estimator: attributes, data of every kind, stopping, and what it finds."""
 
 import itertools
-import pickle
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.base import clone, is_clusterer
 from sklearn.cluster import KMeans
 from sklearn.decomposition import NMF
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 import oracle
+from estimators import VARIANTS, C, D, N, fit, make_blobs, model
 from fnmf import FNMF
 from fnmf.datasets import make_noisy_gaussians
 from fnmf.engine import views
 from fnmf.metrics import clustering_accuracy
 from problems import VIEWS, as_view, make_problem, make_state
 
-N, D, C, M = 60, 9, 3, 2
 ATTRIBUTES = (
     "components_",
     "embedding_",
@@ -30,39 +27,11 @@ ATTRIBUTES = (
     "feature_importances_",
     "effective_features_",
 )
-VARIANTS = [
-    {},
-    {"assignment": "shared"},
-    {"solver": "mu-fast", "init": "random"},
-    {"solver": "hals", "init": "nndsvda"},
-    {"graph": None, "normalize_components": False},
-    {"weighting": "uniform"},
-    {"n_weightings": 1, "solver": "hals", "graph": None},
-]
 
 
 @pytest.fixture(scope="module")
 def blobs():
-    """Three groups on nine features; feature 4 is zero everywhere, sample 7 is empty."""
-    rng = np.random.default_rng(0)
-    y = np.arange(N) % C
-    X = rng.uniform(0, 0.3, (N, D)) + np.eye(C).repeat(3, axis=1)[y]
-    X[:, 4] = 0
-    X[7] = 0
-    return X.astype(np.float32).astype(np.float64), y
-
-
-def model(**parameters):
-    settings = {"n_components": C, "n_weightings": M, "random_state": 0, "max_iter": 60}
-    # Spelled out where the defaults follow measurements.
-    settings |= {"weighting": "paper", "diversity": 1.0, "smoothness": 10.0}
-    return FNMF(**{**settings, **parameters})
-
-
-def fit(X, **parameters):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model(**parameters).fit(X)
+    return make_blobs()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -250,95 +219,6 @@ def test_plain_nmf_is_a_special_case(blobs):
     np.testing.assert_allclose(ours.components_, theirs.components_, rtol=1e-6)
 
 
-@pytest.mark.parametrize("parameters", VARIANTS)
-def test_new_rows_do_not_see_each_other(blobs, parameters):
-    X, _ = blobs
-    fitted = fit(X, **parameters)
-    new = np.random.default_rng(5).uniform(0, 1, (11, D))
-    together = fitted.transform(new)
-    one_by_one = np.vstack([fitted.transform(row[None]) for row in new])
-    backwards = fitted.transform(new[::-1])[::-1]
-    np.testing.assert_allclose(together, one_by_one, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(together, backwards, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(together, fitted.transform(sp.csr_array(new)), rtol=1e-6, atol=1e-9)
-
-
-def test_training_rows_come_back_close_to_their_embedding(blobs):
-    X, _ = blobs
-    for parameters in ({"max_iter": 500}, {"graph": None}):
-        fitted = fit(X, **parameters)
-        gap = np.linalg.norm(fitted.transform(X) - fitted.embedding_)
-        assert gap < 0.1 * np.linalg.norm(fitted.embedding_)
-    # Without a graph both are the same row solve.
-    np.testing.assert_allclose(fitted.transform(X), fitted.embedding_, rtol=1e-6, atol=1e-9)
-
-
-def test_fit_transform_and_fit_predict_return_the_attributes(blobs):
-    X, _ = blobs
-    fitted = fit(X)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        np.testing.assert_array_equal(model().fit_transform(X), fitted.embedding_)
-        np.testing.assert_array_equal(model().fit_predict(X), fitted.labels_)
-
-
-def test_predict_takes_the_nearest_centre_of_the_representation(blobs):
-    X, y = blobs
-    fitted = fit(X, max_iter=300)
-    centres = np.stack([fitted.embedding_[fitted.labels_ == k].mean(0) for k in range(C)])
-    codes = fitted.transform(X)
-    nearest = ((codes[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
-    found = fitted.predict(X)
-    assert np.mean(found == nearest) > 0.97
-    assert np.mean(found == fitted.labels_) > 0.97
-    keep = np.arange(N) != 7
-    assert clustering_accuracy(y[keep], found[keep]) == 1.0
-
-
-def test_clusterer_contract(blobs):
-    X, y = blobs
-    keep = np.arange(N) != 7
-    fitted = fit(X, max_iter=300)
-    assert is_clusterer(fitted)
-    assert clustering_accuracy(y[keep], fitted.labels_[keep]) == 1.0
-    assert fitted.labels_.dtype.kind == "i"
-    np.testing.assert_array_equal(np.unique(fitted.labels_), np.arange(C))
-    more = fit(X, n_clusters=5)
-    np.testing.assert_array_equal(np.unique(more.labels_), np.arange(5))
-    shuffled = np.random.default_rng(0).permutation(N)
-    assert clustering_accuracy(fit(X[shuffled]).labels_, fitted.labels_[shuffled]) > 0.9
-    assert set(fit(X, n_components=1, n_clusters=1).labels_) == {0}
-
-
-def test_unfitted_model_says_so(blobs):
-    for method in ("transform", "predict"):
-        with pytest.raises(NotFittedError):
-            getattr(model(), method)(blobs[0])
-
-
-def test_outputs_can_be_data_frames(blobs):
-    X = pd.DataFrame(blobs[0], columns=[f"gene{k}" for k in range(D)], index=range(100, 100 + N))
-    fitted = fit(X)
-    assert fitted.feature_names_in_.tolist() == X.columns.tolist()
-    names = ["fnmf0", "fnmf1", "fnmf2"]
-    assert fitted.get_feature_names_out().tolist() == names
-    frame = fitted.set_output(transform="pandas").transform(X)
-    assert frame.columns.tolist() == names
-    assert frame.index.tolist() == X.index.tolist()
-    assert fitted.predict(X).shape == (N,)
-
-
-def test_clone_and_pickle(blobs):
-    X, _ = blobs
-    fitted = fit(X)
-    again = clone(fitted)
-    assert not hasattr(again, "components_")
-    assert again.get_params() == fitted.get_params()
-    restored = pickle.loads(pickle.dumps(fitted))
-    np.testing.assert_array_equal(restored.transform(X), fitted.transform(X))
-    np.testing.assert_array_equal(restored.predict(X), fitted.predict(X))
-
-
 def test_best_of_several_starts_is_kept(blobs):
     X, _ = blobs
     settings = {"weighting": "paper", "init": "random", "max_iter": 10}
@@ -385,17 +265,6 @@ def test_verbose_prints_what_is_done(blobs, capsys):
     assert "start 1: objective" in out
     fit(X, verbose=2)
     assert "iteration 10:" in capsys.readouterr().out
-
-
-def test_inverse_transform_reconstructs_in_the_units_of_the_data(blobs):
-    X, _ = blobs
-    uniform = {"weighting": "uniform", "graph": None, "solver": "hals", "max_iter": 300}
-    fitted = fit(X, n_components=8, **uniform)
-    back = fitted.inverse_transform(fitted.transform(X))
-    assert back.shape == X.shape
-    assert np.linalg.norm(back - X) < 0.05 * np.linalg.norm(X)
-    with pytest.raises(AttributeError, match="inverse_transform"):
-        _ = fit(X).inverse_transform
 
 
 def test_data_of_low_rank_are_recovered():
