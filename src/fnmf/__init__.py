@@ -17,7 +17,17 @@ _HOME = {
     "report": "fnmf.reporting",
     "save": "fnmf.persistence",
 }
-_MODULES = ("baselines", "datasets", "exceptions", "graph", "inspection", "metrics")
+_MODULES = (
+    "baselines",
+    "datasets",
+    "describe",
+    "exceptions",
+    "graph",
+    "inspection",
+    "metrics",
+    "reporting",
+    "restarts",
+)
 
 __all__ = [
     "FNMF",

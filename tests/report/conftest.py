@@ -107,6 +107,12 @@ class Browser:
         self.call("Page.navigate", url=path.as_uri())
         while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
             self.events.append(self._receive())
+        # The page unpacks its numbers after it has been loaded, and says when it is done.
+        end = time.monotonic() + PATIENCE
+        script = self.js("document.querySelector('script:not([type])') !== null")
+        while script and self.js("document.documentElement.dataset.ready") != "yes":
+            assert time.monotonic() < end, "the page's script does not get ready"
+            time.sleep(0.02)
 
     def js(self, expression: str):
         answer = self.call(
@@ -115,9 +121,11 @@ class Browser:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
-    def key(self, name: str) -> None:
-        codes = {"ArrowRight": 39, "Escape": 27, "Tab": 9, "Enter": 13}
-        text = {"text": "\r"} if name == "Enter" else {}
+    def key(self, name: str, *, shift: bool = False) -> None:
+        codes = {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+        codes |= {"Escape": 27, "Tab": 9, "Enter": 13, " ": 32}
+        text = {"text": {"Enter": "\r", " ": " "}[name]} if name in ("Enter", " ") else {}
+        text |= {"modifiers": 8} if shift else {}
         code = codes[name]
         for kind in ("keyDown", "keyUp"):
             self.call(
@@ -129,6 +137,17 @@ class Browser:
 
     def move(self, x: float, y: float) -> None:
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
+        held = {"button": "left", "buttons": 1, "clickCount": 1}
+        middle = ((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
+        steps = [("mousePressed", start), *(("mouseMoved", at) for at in (middle, end))]
+        for kind, (x, y) in [*steps, ("mouseReleased", end)]:
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **held)
+
+    def click(self, x: float, y: float) -> None:
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def complaints(self) -> list:
         """Everything a reader would find in the console, and every request that left the page."""
@@ -216,3 +235,24 @@ def make():
         return SimpleNamespace(model=MadeUp(k).fit(X), X=X)
 
     return _make
+
+
+@pytest.fixture
+def page(make, tmp_path):
+    import fnmf
+
+    def _page(n=120, d=10, k=3, *, confidence=False, same=False, **options):
+        case = make(n, d, k)
+        path = tmp_path / "report.html"
+        if labels := options.pop("labels", None):
+            case.model.labels_ = [labels[c] for c in case.model.labels_]
+        if confidence:
+            case.model.sample_confidence_ = np.linspace(0.01, 0.99, n)
+            case.model.second_labels_ = (np.asarray(case.model.labels_) + 1) % k
+        if same:
+            case.model.embedding_ = np.eye(k)[case.model.labels_]
+        fnmf.report(case.model, case.X, path, **options)
+        _page.case = case
+        return path
+
+    return _page

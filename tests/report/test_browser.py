@@ -1,21 +1,9 @@
-"""The page in a real browser."""
+"""The page in a real browser: it draws, it is safe, it can be read and printed."""
+
+import base64
+import re
 
 import pytest
-
-import fnmf
-
-
-@pytest.fixture
-def page(make, tmp_path):
-    def _page(n=120, d=10, k=3, **options):
-        case = make(n, d, k)
-        path = tmp_path / "report.html"
-        if labels := options.pop("labels", None):
-            case.model.labels_ = [labels[c] for c in case.model.labels_]
-        fnmf.report(case.model, case.X, path, **options)
-        return path
-
-    return _page
 
 
 @pytest.mark.parametrize(
@@ -25,6 +13,7 @@ def test_renders_without_complaints_or_requests(browser, page, n, d, k, dark):
     browser.open(page(n, d, k), dark=dark)
     assert browser.complaints() == []
     assert browser.js("document.querySelectorAll('details.card').length") == k
+    assert browser.js("document.querySelectorAll('#map-points path').length") == n
     # The policy lets the page's own style and script through.
     assert browser.js("getComputedStyle(document.querySelector('.skip')).position") == "absolute"
     assert browser.js("document.getElementById('theme').hidden") is False
@@ -32,68 +21,43 @@ def test_renders_without_complaints_or_requests(browser, page, n, d, k, dark):
     assert browser.js("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_the_first_screen_is_the_answer(browser, page):
+    browser.open(page(unit="customers", feature_names=["bread", "milk", "tea", *"abcdefg"]))
+    seen = browser.js(
+        "[...document.querySelectorAll('.sentence')]"
+        ".filter(s => s.getBoundingClientRect().bottom <= innerHeight).map(s => s.textContent)"
+    )
+    assert len(seen) == 3
+    assert seen[0].startswith("40 customers: much bread")
+    assert browser.js("document.querySelector('.lead').getBoundingClientRect().bottom") < 300
+
+
 def test_images_are_decoded(browser, page):
     browser.open(page(image_shape=(2, 5)))
     sizes = browser.js(
-        "[...document.querySelectorAll('img.pixels')].map(i => [i.naturalWidth, i.naturalHeight])"
+        "[...document.querySelectorAll('img')].map(i => [i.naturalWidth, i.naturalHeight])"
     )
-    assert len(sizes) == 7
+    # Three clusters twice, all features, three weightings, three components.
+    assert len(sizes) == 13
     assert set(map(tuple, sizes)) == {(5, 2)}
     assert browser.complaints() == []
 
 
-def test_bars_are_as_long_as_their_numbers(browser, page):
-    browser.open(page(n=100, k=3, labels=["a", "a", "b"]))
-    widths = browser.js(
-        "[...document.querySelectorAll('#sizes .fill')].map(r => r.getBoundingClientRect().width)"
+def test_numbers_arrive_as_they_were_sent(browser, page):
+    path = page(d=4, k=2)
+    browser.open(path)
+    names = browser.js(
+        "[...document.querySelectorAll('#sample-table thead button')].map(b => b.textContent)"
     )
-    track = browser.js("document.querySelector('#sizes .track').getBoundingClientRect().width")
-    assert widths[0] == pytest.approx(track)
-    assert widths[1] / widths[0] == pytest.approx(33 / 67, abs=0.02)
-
-
-def test_pointing_at_a_sample_tells_its_name(browser, page):
-    browser.open(page(sample_names=[f"client {i}" for i in range(120)]))
-    x, y = browser.js(
-        "(() => { const b = document.querySelectorAll('#map circle')[7].getBoundingClientRect();"
-        " return [b.x + b.width / 2, b.y + b.height / 2]; })()"
+    shown = browser.js(
+        "[...document.querySelectorAll('#sample-table tbody tr')].slice(0, 5)"
+        ".map(r => [...r.cells].map(c => c.textContent.trim()))"
     )
-    browser.move(x, y)
-    told = browser.js("document.getElementById('tip').textContent")
-    assert told.startswith("client ")
-    assert told.endswith((": cluster 0", ": cluster 1", ": cluster 2"))
-    browser.move(2, 2)
-    assert browser.js("document.getElementById('tip').hidden")
-
-
-def test_the_map_can_be_read_with_the_keyboard(browser, page):
-    browser.open(page())
-    browser.js("document.getElementById('map').focus()")
-    browser.key("ArrowRight")
-    assert browser.js("document.getElementById('tip').textContent") == "row 1: cluster 0"
-    browser.key("ArrowRight")
-    assert browser.js("document.getElementById('tip').textContent") == "row 2: cluster 1"
-    browser.key("Escape")
-    assert browser.js("document.getElementById('tip').hidden")
-
-
-def test_choosing_a_cluster_brings_it_out(browser, page):
-    browser.open(page())
-    browser.js("document.querySelector('.pick[data-c=\"1\"]').focus()")
-    browser.key("Enter")
-    dimmed = "[...document.querySelectorAll('#map circle.dim')].map(c => c.dataset.c)"
-    assert set(browser.js(dimmed)) == {"0", "2"}
-    assert browser.js("document.querySelector('.pick[data-c=\"1\"]').ariaPressed") == "true"
-    browser.key("Enter")
-    assert browser.js(dimmed) == []
-
-
-def test_features_can_be_searched(browser, page):
-    browser.open(page(feature_names=[f"gene {i}" for i in range(9)] + ["Zebra"]))
-    browser.js("document.getElementById('find').focus()")
-    browser.type("zeb")
-    assert browser.js("document.getElementById('found').innerText").startswith("1 feature")
-    assert "Zebra" in browser.js("document.getElementById('found').innerText")
+    X = page.case.X
+    for row in shown:
+        i = int(row[0].removeprefix("row ")) - 1
+        for name, text in zip(names[2:], row[2:], strict=True):
+            assert float(text) == pytest.approx(X[i, int(name.removeprefix("feature "))], rel=1e-3)
 
 
 def test_the_theme_can_be_chosen(browser, page):
@@ -115,27 +79,53 @@ def test_tab_reaches_the_skip_link_first(browser, page):
 
 
 def test_the_accessibility_tree_has_names(browser, page):
-    browser.open(page())
+    browser.open(page(labels_true=["a", "b"] * 60, confidence=True))
     nodes = browser.call("Accessibility.getFullAXTree")["nodes"]
-    named = {"image", "button", "searchbox", "table", "link"}
+    named = {"image", "button", "searchbox", "table", "link", "combobox", "application"}
     roles = set()
     for node in nodes:
         role = node.get("role", {}).get("value")
         if role in named and not node.get("ignored"):
             roles.add(role)
             assert node.get("name", {}).get("value"), node
-    assert roles >= {"button", "searchbox", "table", "link"}
+    assert roles >= {"button", "searchbox", "table", "link", "image", "combobox"}
+    # Charts say their numbers.
+    profile = browser.js("document.querySelector('#profile svg').getAttribute('aria-label')")
+    assert re.search(r"0: median [\d.]+", profile)
 
 
-def test_it_can_be_printed(browser, page):
-    browser.open(page(600, 20, 30))
-    pdf = browser.call("Page.printToPDF", printBackground=True)["data"]
-    assert pdf.startswith("JVBERi")  # %PDF in base64
+@pytest.mark.parametrize(("n", "d", "k"), [(120, 10, 3), (600, 20, 30)])
+def test_it_prints_on_a4_without_empty_pages(browser, page, n, d, k):
+    browser.open(page(n, d, k))
+    answer = browser.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)
+    pdf = base64.b64decode(answer["data"])
+    assert pdf.startswith(b"%PDF")
+    boxes = re.findall(rb"/MediaBox\s*\[([\d. ]+)\]", pdf)
+    assert boxes
+    for box in boxes:
+        assert [round(float(v)) for v in box.split()[2:]] == [595, 842]
+    # A page holds several clusters' tables: no half of it may stay empty.
+    assert len(boxes) <= 4 + k // 4
 
 
-def test_a_narrow_screen_needs_no_sideways_scrolling(browser, page):
-    browser.open(page(), width=380, height=800)
+@pytest.mark.parametrize("k", [3, 60])
+def test_a_narrow_screen_needs_no_sideways_scrolling(browser, page, k):
+    browser.open(page(k=k, labels_true=["a", "b"] * 60), width=380, height=800)
     assert browser.js("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_names_are_not_broken_inside_a_word(browser, page):
+    names = ["customer satisfaction", "electricity consumption", *(f"short {k}" for k in range(8))]
+    browser.open(page(feature_names=names), width=380)
+    lines = browser.js(
+        "[...document.querySelectorAll('#feature-table th[scope=row] button')].map(b => {"
+        "const r = document.createRange(), t = b.firstChild, words = [];"
+        "let at = 0; t.data.split(' ').forEach(w => {"
+        "r.setStart(t, at); r.setEnd(t, at + w.length);"
+        "words.push(r.getClientRects().length); at += w.length + 1; });"
+        "return Math.max(...words); })"
+    )
+    assert set(lines) == {1}
 
 
 def test_hostile_names_stay_text(browser, page):
@@ -149,15 +139,35 @@ def test_hostile_names_stay_text(browser, page):
             feature_names=[f"{hostile[:90]}{i}" for i in range(10)],
             sample_names=[f"{i}{hostile}" for i in range(120)],
             notes=[hostile],
+            labels_true=[hostile, "plain"] * 60,
             labels=[hostile, "'\"><svg onload=alert(1)>", "${7*7}{{7*7}}"],
         )
     )
     browser.js("document.getElementById('map').focus()")
     browser.key("ArrowRight")
+    browser.key("Enter")
     assert "<img src=x" in browser.js("document.getElementById('tip').textContent")
+    assert "<img src=x" in browser.js("document.getElementById('card-title').textContent")
     browser.js("document.getElementById('find').focus()")
     browser.type("onerror")
     assert "10 features" in browser.js("document.getElementById('found').innerText")
-    assert browser.js("document.querySelectorAll('img:not(.matrix)').length") == 0
+    assert browser.js("document.querySelectorAll('img').length") == 0
     assert browser.js("document.title").startswith("<img src=x")
+    assert browser.complaints() == []
+
+
+def test_the_page_lives_in_a_notebook(browser, make, tmp_path):
+    import fnmf
+
+    case = make()
+    shown = tmp_path / "notebook.html"
+    frame = fnmf.report(case.model, case.X)._repr_html_()
+    shown.write_text(f"<!doctype html><meta charset=utf-8>{frame}", encoding="utf-8")
+    browser.open(shown)
+    inside = "document.querySelector('iframe').contentDocument"
+    ready = f"new Promise(done => {{ const look = () => {inside}.documentElement.dataset.ready"
+    ready += " === 'yes' ? done(true) : setTimeout(look, 20); look(); })"
+    assert browser.js(ready)
+    browser.js(f"{inside}.querySelector('.pick[data-c=\"1\"]').click()")
+    assert "cluster 1" in browser.js(f"{inside}.getElementById('selection-text').textContent")
     assert browser.complaints() == []

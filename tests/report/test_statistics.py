@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fnmf.reporting import _statistics
-from fnmf.reporting._map import chosen_samples
-from fnmf.reporting._statistics import cluster_statistics
-from fnmf.reporting._weights import top_indices
+from fnmf import _statistics
+from fnmf.describe import cluster_statistics, top_indices
+from fnmf.reporting._samples import chosen_samples
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csc_array])

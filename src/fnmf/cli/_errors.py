@@ -65,7 +65,7 @@ def sentence(error: Exception) -> tuple[str, int]:
 
 def fail(text: str, code: int) -> NoReturn:
     """Say what went wrong and leave."""
-    from fnmf.reporting._names import visible
+    from fnmf._text import visible
 
     typer.echo(f"fnmf: {visible(text, longest=2000)}", err=True)
     raise typer.Exit(code)

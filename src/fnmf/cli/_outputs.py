@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from fnmf.reporting._names import visible
-from fnmf.reporting._statistics import Statistics
+from fnmf._text import visible
+from fnmf.describe import Statistics
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
@@ -80,6 +80,13 @@ def row_names(ids: Sequence[str] | None, lines: np.ndarray | None, n_rows: int) 
     if lines is not None:
         return [f"line {line}" for line in lines]
     return [f"row {i}" for i in range(1, n_rows + 1)]
+
+
+def unit_of(id_column: Any) -> str:
+    """What a row is, in the plural, if the id column is called by one plain English word."""
+    word = str(id_column or "").lower()
+    odd = ("s", "x", "z", "ch", "sh", "y", "id", "name", "index", "key", "code", "number")
+    return f"{word}s" if word.isascii() and word.isalpha() and not word.endswith(odd) else "samples"
 
 
 def _plain(value: Any) -> Any:

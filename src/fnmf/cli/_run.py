@@ -15,6 +15,7 @@ from fnmf.cli._models import fit_model
 from fnmf.cli._outputs import (
     row_names,
     to_json,
+    unit_of,
     write_embedding,
     write_features,
     write_json,
@@ -22,11 +23,11 @@ from fnmf.cli._outputs import (
 )
 from fnmf.cli._progress import working
 from fnmf.cli._show import console, show_summary
+from fnmf.describe import cluster_statistics
 from fnmf.io import Table
 from fnmf.persistence import save
-from fnmf.reporting._page import write_page
-from fnmf.reporting._statistics import cluster_statistics
-from fnmf.reporting._summary import summarise
+from fnmf.reporting import summarise, write_page
+from fnmf.restarts import restart_agreement
 
 
 def parse_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
@@ -76,8 +77,8 @@ class Run:
                 samples=row_names(self.table.ids, self.table.lines, self.table.X.shape[0]),
                 labels_true=self.table.labels,
                 image_shape=self.image_shape,
-                n_restarts=self.restarts,
-                restart_data=X,
+                agreement=restart_agreement(self.model, X, self.restarts),
+                unit=unit_of(self.reading.get("id_column")),
                 source={
                     "file": self.file.name,
                     "SHA-256": self.record["input"]["sha256"],

@@ -25,11 +25,12 @@ def inspect(
         import numpy as np
         import scipy.sparse as sp
 
+        from fnmf._text import visible
         from fnmf.cli._outputs import to_json
         from fnmf.cli._show import add_row, console, table
+        from fnmf.describe import top_indices
         from fnmf.persistence import inspect as look
-        from fnmf.reporting._names import feature_names, visible
-        from fnmf.reporting._weights import top_indices
+        from fnmf.reporting import feature_names
 
         info = look(model / "model.fnmf" if model.is_dir() else model)
         fitted = info.model

@@ -1,4 +1,4 @@
-"""``fnmf report``: draw the page of a run again."""
+"""``fnmf report``: draw the page of a run again, or compare two models."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,11 +10,25 @@ from fnmf.cli._errors import UsageError, handled
 
 
 def report(
-    folder: Annotated[
-        Path, typer.Argument(metavar="DIR", help="Folder of a run.", show_default=False)
+    paths: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="DIR | MODEL MODEL",
+            help="Folder of a run, or two folders or model files to compare.",
+            show_default=False,
+        ),
     ],
     data: Annotated[
         Path | None, typer.Option(help="The table of the run, if it has moved.", show_default=False)
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--out",
+            help="Page of a comparison (default: comparison.html).",
+            show_default=False,
+        ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Heading of the report.")] = None,
     image_shape: Annotated[
@@ -25,49 +39,88 @@ def report(
     ] = 0,
     float32: options.Float32 = False,
 ) -> None:
-    """Write report.html of a run again, from its model and its table."""
-    with handled():
-        import json
+    """Write report.html of a run again, from its model and its table.
 
-        record_file = folder / "run.json"
-        if not record_file.is_file():
+    With two models of the same rows: write a page about which samples moved from cluster to
+    cluster, and which features changed.
+    """
+    with handled():
+        if len(paths) == 2:
+            _compare(paths[0], paths[1], out or Path("comparison.html"), title)
+            return
+        if len(paths) > 2:
             raise UsageError(
-                f"{folder} holds no run.json; give the folder that 'fnmf cluster' wrote."
+                f"{len(paths)} paths were given; name one run to draw, or two models to compare."
             )
-        try:
-            record = json.loads(record_file.read_text(encoding="utf-8"))
-            source, reading = record["input"], dict(record["input"]["reading"])
-            file = data or Path(source["file"])
-            expected = str(source["sha256"])
-            shape = record["image_shape"]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise UsageError(f"{record_file} is damaged; run 'fnmf cluster' again.") from None
-        if not file.is_file():
-            raise UsageError(f"{file} does not exist any more; name the table with --data.")
-        _draw(folder, file, expected, record, reading, title, image_shape, shape, restarts, float32)
+        if out is not None:
+            raise UsageError("--out is for comparisons; the report of a run stays in its folder.")
+        _draw(paths[0], data, title, image_shape, restarts, float32)
+
+
+def _compare(first: Path, second: Path, out: Path, title: str | None) -> None:
+    from fnmf.persistence import inspect
+    from fnmf.reporting import compare
+
+    files = [path / "model.fnmf" if path.is_dir() else path for path in (first, second)]
+    infos = [inspect(file) for file in files]
+    columns = infos[0].metadata.get("columns")
+    samples = [len(info.model.labels_) for info in infos]
+    if samples[0] != samples[1]:
+        raise UsageError(
+            f"{files[0]} holds {samples[0]} samples, {files[1]} {samples[1]}; only models of the "
+            "same rows can be compared."
+        )
+    compare(
+        infos[0].model,
+        infos[1].model,
+        out,
+        names=(_short(first), _short(second)),
+        feature_names=columns,
+        sample_names=_ids_beside(files[0], samples[0]),
+        title=title,
+    )
+    typer.echo(f"Wrote {out}")
+
+
+def _short(path: Path) -> str:
+    """A name for a model: its folder if the file is called model.fnmf, else the file."""
+    if path.name == "model.fnmf":
+        return path.resolve().parent.name
+    return path.name if path.is_dir() else path.stem
+
+
+def _ids_beside(model_file: Path, n_samples: int) -> list[str] | None:
+    """Names of the rows from the labels.csv of the same run, if it is there and fits."""
+    import csv
+
+    file = model_file.with_name("labels.csv")
+    if not file.is_file():
+        return None
+    with open(file, encoding="utf-8", newline="") as lines:
+        ids = [row["id"] for row in csv.DictReader(lines) if row.get("id") is not None]
+    return ids if len(ids) == n_samples else None
 
 
 def _draw(
     folder: Path,
-    file: Path,
-    expected: str,
-    record: dict[str, Any],
-    reading: dict[str, Any],
+    data: Path | None,
     title: str | None,
     image_shape: str | None,
-    shape: Any,
     restarts: int,
     float32: bool,
 ) -> None:
     import numpy as np
 
     from fnmf.cli._data import Recipe, file_hash, follow_recipe, read
-    from fnmf.cli._outputs import row_names
+    from fnmf.cli._outputs import row_names, unit_of
     from fnmf.cli._run import parse_shape
     from fnmf.persistence import inspect
-    from fnmf.reporting._page import write_page
-    from fnmf.reporting._summary import summarise
+    from fnmf.reporting import summarise, write_page
+    from fnmf.restarts import restart_agreement
 
+    record, reading, file, expected, shape = _record_of(folder, data)
+    if not file.is_file():
+        raise UsageError(f"{file} does not exist any more; name the table with --data.")
     if file_hash(file) != expected:
         raise UsageError(f"{file} is not the table of this run: it has changed since.")
     info = inspect(folder / "model.fnmf")
@@ -89,8 +142,8 @@ def _draw(
         samples=row_names(table.ids, table.lines, X.shape[0]),
         labels_true=table.labels,
         image_shape=chosen,
-        n_restarts=restarts,
-        restart_data=X,
+        agreement=restart_agreement(info.model, X, restarts),
+        unit=unit_of(reading.get("id_column")),
         source={
             "file": file.name,
             "SHA-256": expected,
@@ -101,3 +154,21 @@ def _draw(
     )
     write_page(summary, folder / "report.html")
     typer.echo(f"Wrote {folder / 'report.html'}")
+
+
+def _record_of(
+    folder: Path, data: Path | None
+) -> tuple[dict[str, Any], dict[str, Any], Path, str, Any]:
+    """What run.json says: everything, how to read, the table, its checksum, the shape of images."""
+    import json
+
+    record_file = folder / "run.json"
+    if not record_file.is_file():
+        raise UsageError(f"{folder} holds no run.json; give the folder that 'fnmf cluster' wrote.")
+    try:
+        record = json.loads(record_file.read_text(encoding="utf-8"))
+        source, reading = record["input"], dict(record["input"]["reading"])
+        file = data or Path(source["file"])
+        return record, reading, file, str(source["sha256"]), record["image_shape"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise UsageError(f"{record_file} is damaged; run 'fnmf cluster' again.") from None

@@ -1,5 +1,8 @@
-"""One self-contained HTML page from a fitted model."""
+"""One self-contained HTML page from a fitted model, or from two of them."""
 
-from fnmf.reporting._page import report
+from fnmf.reporting._names import feature_names
+from fnmf.reporting._page import write_page
+from fnmf.reporting._report import Report, compare, report
+from fnmf.reporting._summary import summarise
 
-__all__ = ["report"]
+__all__ = ["Report", "compare", "feature_names", "report", "summarise", "write_page"]

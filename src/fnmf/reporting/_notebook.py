@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from fnmf._text import visible
+from fnmf.describe import top_indices
 from fnmf.reporting._curves import convergence
-from fnmf.reporting._names import feature_names, visible
-from fnmf.reporting._weights import top_indices
+from fnmf.reporting._names import feature_names
 
 _TOP = 8
 _MOST_CLUSTERS = 30

@@ -7,17 +7,25 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf import __version__
-from fnmf.metrics import clustering_accuracy, normalized_mutual_information
+from fnmf._statistics import Statistics, cluster_statistics
+from fnmf._text import visible
+from fnmf.describe import describe_clusters
+from fnmf.reporting._classes import known_classes
+from fnmf.reporting._clusters import cluster_answer, clusters_in_detail, stabilities
 from fnmf.reporting._curves import convergence
+from fnmf.reporting._features import feature_summary, mattering, ranking, weightings
+from fnmf.reporting._findings import findings
 from fnmf.reporting._images import heat_image
-from fnmf.reporting._map import chosen_samples, representation, sample_map
-from fnmf.reporting._names import feature_names, number, sample_names, visible
-from fnmf.reporting._statistics import Statistics, cluster_statistics
-from fnmf.reporting._weights import diagnosis, restarts, searchable, top_indices, weightings
+from fnmf.reporting._layout import HEIGHT, WIDTH
+from fnmf.reporting._names import feature_names, sample_names
+from fnmf.reporting._payload import payload
+from fnmf.reporting._samples import chosen_samples, draw_samples
+from fnmf.reporting._settings import parameters, record, score_table
+from fnmf.restarts import Agreement
 
-_TOP_OF_CLUSTER = 8
 _SILHOUETTE_SAMPLES = 2000
 _MOST_CLUSTERS = 200
+_MOST_COMPONENT_IMAGES = 60
 
 
 def summarise(
@@ -29,8 +37,8 @@ def summarise(
     samples: Sequence[Any] | None = None,
     labels_true: Sequence[Any] | None = None,
     image_shape: tuple[int, ...] | None = None,
-    n_restarts: int = 0,
-    restart_data: Any = None,
+    agreement: Agreement | None = None,
+    unit: str = "samples",
     source: dict[str, Any] | None = None,
     notes: Sequence[str] = (),
     model_file: str = "model.fnmf",
@@ -49,67 +57,108 @@ def summarise(
             f"image_shape={image_shape} has {int(np.prod(image_shape))} pixels, "
             f"but X has {X.shape[1]} features."
         )
-    stability = restarts(model, X if restart_data is None else restart_data, n_restarts)
+    unit = visible(unit)
+    matters, _ = mattering(model, stats)
+    classes = known_classes(stats, labels_true)
+    described = describe_clusters(
+        X, model.labels_, feature_names=known, relevant=matters, unit=unit, statistics=stats
+    )
+    drawn = draw_samples(model, X, stats)
+    stability = stabilities(model, agreement)
+    clusters = clusters_in_detail(model, stats, known, rows, image_shape)
+    for c, (entry, described_as) in enumerate(zip(clusters, described, strict=True)):
+        entry |= cluster_answer(described_as, image_shape, classes, c)
+        entry["stability"] = None if stability is None else stability[c]
     return {
         "title": visible(title or f"Clusters found by {type(model).__name__}"),
         "version": __version__,
         "method": type(model).__name__,
-        "parameters": _parameters(model),
+        "unit": unit,
+        "parameters": parameters(model),
+        "chosen": record(getattr(model, "chosen_", None)),
+        "k_scores": score_table(getattr(model, "k_scores_", None)),
         "source": {key: visible(value) for key, value in (source or {}).items()},
         "notes": [visible(note, longest=600) for note in notes],
-        "facts": _facts(model, X, stats),
-        "quality": quality(model, stats, labels_true),
-        "clusters": _clusters(model, stats, known, rows, image_shape),
-        "map": sample_map(model, X, stats, rows),
-        "weights": weightings(model, known, image_shape),
-        "features": searchable(model, stats, known),
+        "facts": _facts(model, X, stats, unit),
+        "quality": _quality(model, stats, classes),
+        "clusters": clusters,
+        "classes": None if classes is None else {**classes, "codes": None},
+        "weights": weightings(model, stats, known, image_shape),
+        "features": feature_summary(model, stats, known, image_shape),
         "n_features": X.shape[1],
-        "representation": representation(model, stats),
+        "representation": _representation(model, stats, image_shape),
         "convergence": convergence(model),
-        "diagnosis": diagnosis(model, stats, stability),
+        "diagnosis": findings(model, stats, matters, agreement),
         "model_file": visible(model_file),
+        "image_shape": image_shape,
+        "has_confidence": getattr(model, "sample_confidence_", None) is not None,
+        "map": {
+            "width": WIDTH,
+            "height": HEIGHT,
+            "radius": drawn.radius,
+            "shown": len(drawn.rows),
+            "of": X.shape[0],
+            "layouts": [
+                {"key": layout.key, "name": layout.name, "text": layout.text}
+                for layout in drawn.layouts
+            ],
+        },
+        "payload": payload(
+            X,
+            stats,
+            drawn,
+            ranking(model, stats),
+            names=known,
+            samples=_of_samples(model, stats, drawn.rows, rows, classes),
+            features=_of_features(model, stats, matters),
+            embedding=getattr(model, "embedding_", None),
+        ),
     }
 
 
-def _parameters(model: Any) -> list[dict[str, Any]]:
-    defaults = type(model)().get_params(deep=False)
-    result = []
-    for name, value in model.get_params(deep=False).items():
-        shown = value if np.ndim(value) == 0 and not hasattr(value, "shape") else None
-        text = visible(repr(value)) if shown is not None or value is None else _shape(value)
-        changed = not (value is defaults.get(name) or _same(value, defaults.get(name)))
-        result.append({"name": name, "value": text, "changed": changed})
-    return result
+def _of_samples(
+    model: Any,
+    stats: Statistics,
+    drawn: np.ndarray,
+    rows: list[str],
+    classes: dict[str, Any] | None,
+) -> dict[str, Any]:
+    found: dict[str, Any] = {"names": [rows[i] for i in drawn]}
+    if classes is not None:
+        found["class"] = classes["codes"][drawn].astype(np.uint16)
+    if (confidence := getattr(model, "sample_confidence_", None)) is not None:
+        found["confidence"] = np.asarray(confidence)[drawn].astype(np.float32)
+    if (second := getattr(model, "second_labels_", None)) is not None:
+        second = np.asarray(second)[drawn]
+        place = np.searchsorted(stats.names, second)
+        place = np.minimum(place, len(stats.names) - 1)
+        found["second"] = np.where(stats.names[place] == second, place, -1).astype(np.int16)
+    return found
 
 
-def _same(a: Any, b: Any) -> bool:
-    return (
-        isinstance(a, str | int | float | None)
-        and isinstance(b, str | int | float | None)
-        and a == b
-    )
+def _of_features(model: Any, stats: Statistics, matters: np.ndarray) -> dict[str, np.ndarray]:
+    found = {
+        "explained": stats.explained,
+        "chance": stats.chance,
+        "spread": stats.spread,
+        "matters": matters,
+    }
+    for key, name in (("importance", "feature_importances_"), ("qvalue", "feature_qvalues_")):
+        if (values := getattr(model, name, None)) is not None:
+            found[key] = np.asarray(values, dtype=float)
+    return found
 
 
-def _shape(value: Any) -> str:
-    return visible(f"{type(value).__name__} of shape {getattr(value, 'shape', len(value))}")
-
-
-def _facts(model: Any, X: Any, stats: Statistics) -> list[dict[str, str]]:
+def _facts(model: Any, X: Any, stats: Statistics, unit: str) -> list[dict[str, str]]:
     facts = [
-        ("samples", f"{X.shape[0]:,}"),
+        (unit, f"{X.shape[0]:,}"),
         ("features", f"{X.shape[1]:,}"),
         ("clusters", str(len(stats.sizes))),
     ]
-    if (n_iter := getattr(model, "n_iter_", None)) is not None:
-        facts.append(("iterations", f"{int(n_iter):,}"))
-    if isinstance(objective := getattr(model, "objective_", None), float | np.floating):
-        facts.append(("objective", number(float(objective))))
     return [{"name": name, "value": value} for name, value in facts]
 
 
-def quality(
-    model: Any, stats: Statistics, labels_true: Sequence[Any] | None
-) -> list[dict[str, str]]:
+def _quality(model: Any, stats: Statistics, classes: dict[str, Any] | None) -> list[dict[str, str]]:
     """How good the clustering is, with known classes and without."""
     result = []
     embedding = getattr(model, "embedding_", None)
@@ -127,65 +176,32 @@ def quality(
     if total > 0:
         text = "share of the variance of the data that lies between clusters"
         result.append({"name": "explained", "value": f"{between / total:.1%}", "text": text})
-    if labels_true is not None:
-        true = np.asarray([str(label) for label in labels_true])
-        accuracy = clustering_accuracy(true, stats.codes)
-        shared = normalized_mutual_information(true, stats.codes)
+    if classes is not None:
         text = "samples in the right class, clusters matched to classes"
-        result.append({"name": "ACC", "value": f"{accuracy:.3f}", "text": text})
+        result.append({"name": "ACC", "value": f"{classes['accuracy']:.3f}", "text": text})
         text = "mutual information with the known classes, 0 to 1"
-        result.append({"name": "NMI", "value": f"{shared:.3f}", "text": text})
+        result.append({"name": "NMI", "value": f"{classes['information']:.3f}", "text": text})
     return result
 
 
-def _clusters(
-    model: Any,
-    stats: Statistics,
-    names: list[str],
-    rows: list[str],
-    image_shape: tuple[int, ...] | None,
-) -> list[dict[str, Any]]:
-    effect = stats.effect
-    examples = _examples(model, stats)
-    n_samples = int(stats.sizes.sum())
-    result = []
-    for c, size in enumerate(stats.sizes):
-        chosen = top_indices(np.abs(effect[c]), _TOP_OF_CLUSTER)
-        strongest = max((abs(float(effect[c, k])) for k in chosen), default=0.0)
-        result.append(
-            {
-                "name": visible(stats.names[c]),
-                "size": int(size),
-                "share": float(size) / n_samples,
-                "examples": [rows[i] for i in examples[c]],
-                "image": None
-                if image_shape is None
-                else heat_image(stats.means[c].reshape(image_shape)),
-                "features": [
-                    {
-                        "name": names[k],
-                        "mean": float(stats.means[c, k]),
-                        "rest": float(stats.rest[c, k]),
-                        "effect": float(effect[c, k]),
-                        "share": abs(float(effect[c, k])) / strongest if strongest > 0 else 0.0,
-                    }
-                    for k in chosen
-                    if effect[c, k] != 0
-                ],
-            }
-        )
-    return result
-
-
-def _examples(model: Any, stats: Statistics) -> list[list[int]]:
-    """Samples nearest to the middle of their cluster in the representation."""
+def _representation(
+    model: Any, stats: Statistics, image_shape: tuple[int, ...] | None
+) -> dict[str, Any] | None:
+    """Means of the representation in each cluster, and components as images."""
     embedding = getattr(model, "embedding_", None)
-    result = []
-    for c in range(len(stats.sizes)):
-        members = np.flatnonzero(stats.codes == c)
-        if embedding is not None:
-            points = np.asarray(embedding)[members].astype(float)
-            distances = ((points - points.mean(axis=0)) ** 2).sum(axis=1)
-            members = members[np.argsort(distances, kind="stable")]
-        result.append(members[:3].tolist())
-    return result
+    if embedding is None:
+        return None
+    V = np.asarray(embedding, dtype=float)
+    means = np.array([V[stats.codes == c].mean(axis=0) for c in range(len(stats.sizes))])
+    most = means.max(axis=0)
+    images = []
+    components: Any = getattr(model, "components_", None)
+    if image_shape is not None and components is not None:
+        rows = np.atleast_2d(np.asarray(components, dtype=float))[:_MOST_COMPONENT_IMAGES]
+        if rows.shape[1] == int(np.prod(image_shape)):
+            images = [heat_image(row.reshape(image_shape)) for row in rows]
+    return {
+        "columns": V.shape[1],
+        "means": np.divide(means, most, out=np.zeros_like(means), where=most > 0)[:, :20].tolist(),
+        "images": images,
+    }

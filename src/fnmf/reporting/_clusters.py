@@ -1,0 +1,102 @@
+"""Each cluster: its sentence, what sets it apart, typical samples, and how solid it is."""
+
+from typing import Any
+
+import numpy as np
+
+from fnmf._statistics import Statistics, top_indices
+from fnmf._text import counted, visible
+from fnmf.describe import ClusterDescription
+from fnmf.reporting._findings import stability_word
+from fnmf.reporting._images import heat_image
+from fnmf.restarts import Agreement
+
+_TOP_OF_CLUSTER = 8
+
+
+def clusters_in_detail(
+    model: Any,
+    stats: Statistics,
+    names: list[str],
+    rows: list[str],
+    image_shape: tuple[int, ...] | None,
+) -> list[dict[str, Any]]:
+    effect = stats.effect
+    examples = _examples(model, stats)
+    n_samples = int(stats.sizes.sum())
+    result = []
+    for c, size in enumerate(stats.sizes):
+        chosen = top_indices(np.abs(effect[c]), _TOP_OF_CLUSTER)
+        strongest = max((abs(float(effect[c, k])) for k in chosen), default=0.0)
+        result.append(
+            {
+                "name": visible(stats.names[c]),
+                "size": int(size),
+                "share": float(size) / n_samples,
+                "examples": [rows[i] for i in examples[c]],
+                "image": None
+                if image_shape is None
+                else heat_image(stats.means[c].reshape(image_shape)),
+                "features": [
+                    {
+                        "name": names[k],
+                        "mean": float(stats.means[c, k]),
+                        "rest": float(stats.rest[c, k]),
+                        "effect": float(effect[c, k]),
+                        "share": abs(float(effect[c, k])) / strongest if strongest > 0 else 0.0,
+                    }
+                    for k in chosen
+                    if effect[c, k] != 0
+                ],
+            }
+        )
+    return result
+
+
+def _examples(model: Any, stats: Statistics) -> list[list[int]]:
+    """Samples nearest to the middle of their cluster in the representation."""
+    embedding = getattr(model, "embedding_", None)
+    result = []
+    for c in range(len(stats.sizes)):
+        members = np.flatnonzero(stats.codes == c)
+        if embedding is not None:
+            points = np.asarray(embedding)[members].astype(float)
+            distances = ((points - points.mean(axis=0)) ** 2).sum(axis=1)
+            members = members[np.argsort(distances, kind="stable")]
+        result.append(members[:3].tolist())
+    return result
+
+
+def cluster_answer(
+    described: ClusterDescription,
+    image_shape: tuple[int, ...] | None,
+    classes: dict[str, Any] | None,
+    c: int,
+) -> dict[str, Any]:
+    """A cluster in a sentence. Pixels have no names worth saying; a picture is shown instead."""
+    words = counted(described.size, described.unit)
+    if image_shape is None:
+        words = str(described)
+    mostly = ""
+    if classes is not None:
+        majority = classes["majority"][c]
+        share = majority["count"] / described.size
+        mostly = f"{share:.0%} of them are of class {majority['name']}."
+    return {
+        "sentence": words,
+        "mostly": mostly,
+        "told": [] if image_shape is not None else [str(c) for c in described.contrasts],
+    }
+
+
+def stabilities(model: Any, agreement: Agreement | None) -> list[dict[str, Any]] | None:
+    values = getattr(model, "cluster_stability_", None)
+    text = "of the cluster comes back in resampled fits"
+    if values is None:
+        if agreement is None:
+            return None
+        values, text = agreement.clusters, "of the cluster comes back from other starts"
+    return [
+        {"value": float(v), "word": stability_word(float(v)), "text": f"{float(v):.0%} {text}"}
+        for v in np.ravel(np.asarray(values, dtype=float))
+    ]

@@ -1,0 +1,2 @@
+setUpSorting();
+document.documentElement.dataset.ready = "yes";
