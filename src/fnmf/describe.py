@@ -152,7 +152,7 @@ def describe_clusters(
     15 customers: much bread, little coffee
     15 customers: much coffee, little bread
     >>> print(cluster.contrasts[0])
-    coffee 8 (elsewhere 1.333)
+    bread 1.333 (elsewhere 8.667)
     """
     stats = cluster_statistics(X, labels) if statistics is None else statistics
     n_features = len(stats.spread)
