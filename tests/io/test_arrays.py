@@ -38,7 +38,7 @@ def test_npy_columns_can_be_set_apart(tmp_path, X):
 
 
 @pytest.mark.parametrize(
-    "array", [np.zeros(3), np.array([["a"]]), np.zeros((0, 3)), np.zeros((2, 2, 2))]
+    "array", [np.zeros(3), np.array([["a"]]), np.zeros((0, 3)), np.zeros((2, 2, 2, 2))]
 )
 def test_npy_that_is_no_table_is_refused(tmp_path, array):
     np.save(tmp_path / "x.npy", array)
@@ -114,7 +114,7 @@ def test_npz_that_declares_more_than_it_holds_is_refused(tmp_path):
 
 
 def test_npz_bombs_are_stopped(tmp_path, monkeypatch):
-    monkeypatch.setattr("fnmf.io._arrays._FREE_SIZE", 1 << 20)
+    monkeypatch.setattr("fnmf.io._guard.FREE_SIZE", 1 << 20)
     np.savez_compressed(tmp_path / "x.npz", X=np.zeros((1000, 1000)))
     with pytest.raises(TableError, match="no honest data"):
         read_table(tmp_path / "x.npz")
@@ -230,7 +230,7 @@ def test_h5ad_never_reads_other_files(tmp_path, X):
 
 
 def test_h5ad_far_larger_than_its_file_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("fnmf.io._h5ad._FREE_SIZE", 1 << 20)
+    monkeypatch.setattr("fnmf.io._h5ad.FREE_SIZE", 1 << 20)
     with h5py.File(tmp_path / "x.h5ad", "w") as file:
         file.create_dataset("X", shape=(10**6, 10**6), chunks=(1000, 1000), dtype="f8")
     with pytest.raises(TableError, match="far larger"):

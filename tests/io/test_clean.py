@@ -16,13 +16,13 @@ def table(tmp_path):
 
 def test_missing_values_are_refused_with_their_place(table):
     with pytest.raises(
-        TableError, match=r"line 3, column 'b': the value is missing.*--missing drop"
+        TableError, match=r"line 3, column 'b': the value is missing.*missing=\"drop\""
     ):
         clean(table, Cleaning())
 
 
 def test_negative_values_are_refused_with_their_place(table):
-    with pytest.raises(TableError, match=r"line 3, column 'a': -3 is negative.*--shift.*--abs"):
+    with pytest.raises(TableError, match=r"line 3, column 'a': -3 is negative.*\"shift\".*\"abs\""):
         clean(table, Cleaning(missing="zero"))
 
 

@@ -79,7 +79,7 @@ def test_no_header_is_noticed_and_can_be_forced(write):
     table = read_table(path)
     assert table.names == ["column 1", "column 2"]
     assert table.X.shape == (2, 2)
-    assert "no header" in table.notes[0]
+    assert any("no header" in note for note in table.notes)
     assert read_table(path, header=True).names == ["1", "2"]
 
 
@@ -89,9 +89,10 @@ def test_decimal_commas(write):
 
 
 def test_text_columns_are_left_out_and_named(write):
-    table = read_table(write("city,a,b\nRome,1,2\nParis,3,4\n"))
+    table = read_table(write("city,a,b\nRome,1,2\nParis,3,4\nRome,3,4\n"))
     assert table.names == ["a", "b"]
-    assert table.notes == ["columns of text were left out: 'city'"]
+    (note,) = table.notes
+    assert note.startswith("columns of text were left out: 'city'")
 
 
 def test_roles_are_kept_apart(write):
@@ -158,7 +159,7 @@ def test_missing_values_become_nan(write):
         ("a,b\n1,2\n\n3,4,5\n", "line 4: 3 values where the header has 2"),
         (
             "a,b\n" + "1,2\n" * 4 + "3,red\n",
-            "line 6, column 'b': 'red' is not a number.*--exclude 'b'",
+            r"line 6, column 'b': 'red' is not a number.*exclude=\['b'\]",
         ),
         ("a,b,a\n1,2,3\n", "two columns named 'a' .columns 1 and 3."),
         ("a,b\nx,y\nz,w\n", "no numeric column left"),
@@ -194,7 +195,7 @@ def test_unknown_columns_are_answered_with_the_known_ones(write, role):
 
 
 def test_an_unknown_encoding_is_told(write):
-    with pytest.raises(TableError, match="--encoding 'klingon'"):
+    with pytest.raises(TableError, match="'klingon' is not a known encoding"):
         read_table(write("a,b\n1,2\n"), encoding="klingon")
 
 
@@ -223,7 +224,7 @@ def test_a_file_without_permission_is_told(write, monkeypatch):
 
 
 def test_decompression_bombs_are_stopped(write, monkeypatch):
-    monkeypatch.setattr("fnmf.io._open._FREE_SIZE", 1 << 20)
+    monkeypatch.setattr("fnmf.io._open.FREE_SIZE", 1 << 20)
     path = write(gzip.compress(b"a,b\n" + b"0,0\n" * 2_000_000), "bomb.csv.gz")
     with pytest.raises(TableError, match="400 times its size"):
         read_table(path)
@@ -259,7 +260,8 @@ def test_both_ways_of_splitting_agree(write, monkeypatch):
         lines.append(f"r{i},{row[0]:.17g},{second},k{i % 3}")
         if i % 150 == 7:
             lines.append("")
-    monkeypatch.setattr("fnmf.io._rows._CELLS_AT_ONCE", 4 * 20)
+    monkeypatch.setattr("fnmf.io._rows._CHUNK", 500)
+    monkeypatch.setattr("fnmf.io._rows._CHUNK_FOR_A_COLUMN", 1)
     plain = read_table(write("\n".join(lines)), id_column="id", label_column="kind")
     quoted = "\n".join(
         ",".join(f'"{c}"' for c in line.split(",")) if line else "" for line in lines
@@ -276,7 +278,8 @@ def test_both_ways_of_splitting_agree(write, monkeypatch):
     [("1,2,3", "3 values where the header has 2"), ("1,x", "column 'b': 'x' is not a number")],
 )
 def test_trouble_is_located_in_any_block(write, monkeypatch, where, line, words):
-    monkeypatch.setattr("fnmf.io._rows._CELLS_AT_ONCE", 2 * 50)
+    monkeypatch.setattr("fnmf.io._rows._CHUNK", 200)
+    monkeypatch.setattr("fnmf.io._rows._CHUNK_FOR_A_COLUMN", 1)
     lines = ["a,b"] + ["1,2"] * 400
     lines[where] = line
     with pytest.raises(TableError, match=f"line {where + 1}.*{words}"):

@@ -1,7 +1,26 @@
-"""Tables from files, with errors that say where in the file."""
+"""Tables from files, with errors that say where in the file, and the way of a table to a model."""
 
 from fnmf.io._clean import Cleaning, clean
+from fnmf.io._encode import Encoding
+from fnmf.io._prepared import Prepared
 from fnmf.io._read import READABLE, read_table
-from fnmf.io._table import Table, TableError
+from fnmf.io._recipe import Recipe
+from fnmf.io._table import Table
+from fnmf.io._told import REMEDIES, Note, SeveralError, TableError, raise_all, worded
 
-__all__ = ["READABLE", "Cleaning", "Table", "TableError", "clean", "read_table"]
+__all__ = [
+    "READABLE",
+    "REMEDIES",
+    "Cleaning",
+    "Encoding",
+    "Note",
+    "Prepared",
+    "Recipe",
+    "SeveralError",
+    "Table",
+    "TableError",
+    "clean",
+    "raise_all",
+    "read_table",
+    "worded",
+]

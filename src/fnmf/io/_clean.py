@@ -7,7 +7,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf._validation import check_choice
-from fnmf.io._table import Table, TableError, check_not_empty
+from fnmf.io._table import Table, check_not_empty
+from fnmf.io._told import Note, TableError, raise_all
 
 MISSING_CHOICES = ("error", "drop", "zero", "median")
 NEGATIVE_CHOICES = ("error", "shift", "abs")
@@ -38,7 +39,13 @@ class Cleaning:
         check_choice("negative", self.negative, NEGATIVE_CHOICES)
 
 
-def clean(table: Table, cleaning: Cleaning, *, fitted: bool = False) -> None:
+def clean(
+    table: Table,
+    cleaning: Cleaning,
+    *,
+    fitted: bool = False,
+    problems: list[TableError] | None = None,
+) -> None:
     """Treat missing and negative values of ``table`` in place.
 
     Parameters
@@ -49,39 +56,47 @@ def clean(table: Table, cleaning: Cleaning, *, fitted: bool = False) -> None:
         The choices; what was learned from the data is stored in it.
     fitted : bool, default=False
         Use what ``cleaning`` learned before, as for new rows.
+    problems : list, default=None
+        Collects what the choices do not cover. By default all of it is raised together.
     """
-    if isinstance(table.X, np.ndarray) and table.X.dtype.kind not in "f":
-        _check_negative(table, cleaning, fitted)
-        return
-    _check_missing(table, cleaning, fitted)
-    _check_negative(table, cleaning, fitted)
+    found: list[TableError] = []
+    if not isinstance(table.X, np.ndarray) or table.X.dtype.kind == "f":
+        _infinite(table, found)
+        if not found:
+            _missing(table, cleaning, fitted, found)
+    _negative(table, cleaning, fitted, found)
+    if problems is None:
+        raise_all(found)
+    else:
+        problems += found
 
 
-def _check_missing(table: Table, cleaning: Cleaning, fitted: bool) -> None:
-    place = _first(table.X, lambda block: ~np.isfinite(block))
+def _infinite(table: Table, found: list[TableError]) -> None:
+    place = _first(table.X, np.isinf)
+    if place is not None:
+        text = f"{table.place(*place[:2])}: the value is infinite"
+        found.append(TableError(text, "infinite", column=table.names[place[1]]))
+
+
+def _missing(table: Table, cleaning: Cleaning, fitted: bool, found: list[TableError]) -> None:
+    place = _first(table.X, np.isnan)
     if place is None:
         if cleaning.missing == "median" and not fitted and not isinstance(table.X, sp.csr_array):
             cleaning.fill = _medians(table.X)
         return
-    row, column, value = place
-    if np.isinf(value):
-        raise TableError(f"{table.place(row, column)}: the value is infinite; correct it.")
+    where = f"{table.place(*place[:2])}: the value is missing"
     if cleaning.missing == "error":
-        raise TableError(
-            f"{table.place(row, column)}: the value is missing; correct it, or choose "
-            "--missing drop (leave such rows out), --missing median or --missing zero."
-        )
+        found.append(TableError(where + _more(table, np.isnan), "missing"))
+        return
     if isinstance(table.X, (sp.csr_array, np.memmap)):
-        raise TableError(
-            f"{table.place(row, column)}: the value is missing, and --missing works on tables in "
-            "memory only; correct the file."
+        found.append(
+            TableError(f"{where}, and it can be filled in tables in memory only; correct the file")
         )
-    infinite = _first(table.X, np.isinf)
-    if infinite is not None:
-        raise TableError(f"{table.place(*infinite[:2])}: the value is infinite; correct it.")
+        return
     if cleaning.missing == "drop":
         complete = ~np.isnan(table.X).any(axis=1)
-        table.notes.append(f"rows left out because of missing values: {int((~complete).sum())}")
+        dropped = int((~complete).sum())
+        table.notes.append(Note(f"rows left out because of missing values: {dropped}"))
         table.keep(complete)
         check_not_empty(len(table.X), len(table.names), table.path)
         return
@@ -89,17 +104,18 @@ def _check_missing(table: Table, cleaning: Cleaning, fitted: bool) -> None:
         medians = cleaning.missing == "median"
         cleaning.fill = _medians(table.X) if medians else np.zeros(len(table.names))
     gaps = np.isnan(table.X)
-    table.notes.append(f"missing values filled ({cleaning.missing}): {int(gaps.sum())}")
+    table.notes.append(Note(f"missing values filled ({cleaning.missing}): {int(gaps.sum())}"))
     for column in np.flatnonzero(gaps.any(axis=0)).tolist():
         table.X[gaps[:, column], column] = cleaning.fill[column]
 
 
-def _check_negative(table: Table, cleaning: Cleaning, fitted: bool) -> None:
+def _negative(table: Table, cleaning: Cleaning, fitted: bool, found: list[TableError]) -> None:
     if fitted and cleaning.shift is not None:
         _add(table, cleaning.shift)
         below = table.X < 0
         if below.any():
-            table.notes.append(f"values below the training minimum, set to 0: {int(below.sum())}")
+            text = f"values below the training minimum, set to 0: {int(below.sum())}"
+            table.notes.append(Note(text))
             table.X[below] = 0
         return
     place = _first(table.X, lambda block: block < 0)
@@ -109,30 +125,35 @@ def _check_negative(table: Table, cleaning: Cleaning, fitted: bool) -> None:
         return
     row, column, value = place
     if cleaning.negative == "error":
-        raise TableError(
-            f"{table.place(row, column)}: {value:g} is negative; values of at least "
-            "0 are needed. Choose --shift (move each column that has negative values up to start "
-            "at 0) or --abs (drop the signs)."
-        )
+        text = f"{table.place(row, column)}: {value:g} is negative; values of at least 0 are needed"
+        found.append(TableError(text + _more(table, lambda block: block < 0), "negative"))
+        return
     if isinstance(table.X, sp.csr_array):
         if cleaning.negative == "shift":
-            raise TableError(f"{table.path}: --shift would make sparse data dense; use --abs.")
+            found.append(TableError(f"{table.path}: a shift would make sparse data dense", "abs"))
+            return
         table.X = abs(table.X)
     elif cleaning.negative == "abs":
         table.X = np.abs(table.X)
     else:
-        lowest = np.min(table.X, axis=0)
+        lowest = np.nanmin(table.X, axis=0)
         cleaning.shift = np.where(lowest < 0, -lowest, 0.0)
         _add(table, cleaning.shift)
         shifted = int((cleaning.shift > 0).sum())
-        table.notes.append(f"columns with negative values, moved up to start at 0: {shifted}")
+        text = f"columns with negative values, moved up to start at 0: {shifted}"
+        table.notes.append(Note(text))
         return
-    table.notes.append("signs of negative values were dropped")
+    table.notes.append(Note("signs of negative values were dropped"))
 
 
 def _medians(X: np.ndarray) -> np.ndarray:
     # Column by column: the library's own would copy the whole table.
-    return np.array([np.nanmedian(X[:, column]) for column in range(X.shape[1])])
+    return np.array([_median(X[:, column]) for column in range(X.shape[1])])
+
+
+def _median(column: np.ndarray) -> float:
+    known = column[~np.isnan(column)]
+    return float(np.median(known)) if known.size else 0.0
 
 
 def _add(table: Table, shift: np.ndarray) -> None:
@@ -140,6 +161,16 @@ def _add(table: Table, shift: np.ndarray) -> None:
         table.X = np.asarray(table.X) + shift
     else:
         table.X += shift.astype(table.X.dtype, copy=False)
+
+
+def _more(table: Table, wrong: Any) -> str:
+    """How many further entries are wrong."""
+    if isinstance(table.X, sp.csr_array):
+        count = int(wrong(table.X.data).sum())
+    else:
+        blocks = range(0, len(table.X), _ROWS_AT_ONCE)
+        count = sum(int(wrong(np.asarray(table.X[i : i + _ROWS_AT_ONCE])).sum()) for i in blocks)
+    return f" (the first of {count})" if count > 1 else ""
 
 
 def _first(X: Any, wrong: Any) -> tuple[int, int, float] | None:

@@ -1,114 +1,111 @@
 """Delimited text, read in one pass: never more than the numbers and a few rows of text."""
 
 import codecs
-import re
 from array import array
-from collections.abc import Callable
-from contextlib import suppress
+from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from fnmf.io._apart import note_left_out, set_apart
 from fnmf.io._buffer import RowBuffer
-from fnmf.io._dialect import Dialect, parse_number, sniff
-from fnmf.io._open import guess_encoding, open_lines, read_sample
-from fnmf.io._rows import Block, blocks
-from fnmf.io._table import Roles, Table, TableError, check_names, check_not_empty
+from fnmf.io._dates import date_form
+from fnmf.io._dialect import Dialect, check_given, doubtful_marks, sniff
+from fnmf.io._numbers import PLAIN, parse_number
+from fnmf.io._open import Sample, guess_encoding, open_lines, read_sample
+from fnmf.io._options import Options
+from fnmf.io._rows import Block, Wanted, blocks
+from fnmf.io._table import Table, check_not_empty, unique_names
+from fnmf.io._told import Note, TableError
 
-_IDENTIFIER = re.compile(r"(^|[^a-z])(id|key|number|no|nr|code)$", re.IGNORECASE)
-_ROW_NAMES = ("", "id", "index", "row", "rowid", "row_id", "unnamed: 0", "column 1")
-
-Progress = Callable[[int], None]
+_MOST_COLUMNS = 1 << 22
+_MOST_ID_COLUMNS = 4
 
 
-def read_csv(
-    path: Path,
-    roles: Roles,
-    *,
-    delimiter: str | None = None,
-    header: bool | None = None,
-    encoding: str | None = None,
-    dtype: type = np.float64,
-    progress: Progress | None = None,
-) -> Table:
-    """A table from CSV, TSV or any other delimited text, compressed or not."""
+def read_csv(path: Path, options: Options, problems: list[TableError]) -> Table:
+    """A table from CSV, TSV or any other delimited text, compressed or not.
+
+    What is wrong with single columns or cells is added to ``problems``, so that all of it can be
+    told at once; what makes the file unreadable is raised.
+    """
+    check_given(options.given)
     try:
-        codecs.lookup(encoding or "utf-8")
+        codecs.lookup(options.encoding or "utf-8")
     except LookupError as error:
-        raise TableError(f"--encoding {encoding!r} is not a known encoding.") from error
-    sample, complete = read_sample(path)
-    guessed = encoding or guess_encoding(sample)
+        raise TableError(f"{options.encoding!r} is not a known encoding", "encoding") from error
+    sample = read_sample(path)
+    guessed = options.encoding or guess_encoding(sample.head)
     try:
         try:
-            return _read(path, sample, complete, guessed, roles, delimiter, header, dtype, progress)
+            return _read(path, sample, guessed, options, problems)
         except UnicodeDecodeError:
-            if encoding is not None:
+            if options.encoding is not None:
                 raise
             # The beginning was plain ASCII and accents came later.
-            return _read(
-                path, sample, complete, "cp1252", roles, delimiter, header, dtype, progress
-            )
+            problems.clear()
+            return _read(path, sample, "cp1252", options, problems)
     except UnicodeDecodeError as error:
-        raise TableError(
-            f"{path} is not {guessed} text ({error.reason}); name its encoding with --encoding."
-        ) from error
+        raise TableError(f"{path} is not {guessed} text ({error.reason})", "encoding") from error
 
 
 def _read(
     path: Path,
-    sample: bytes,
-    complete: bool,
+    sample: Sample,
     encoding: str,
-    roles: Roles,
-    delimiter: str | None,
-    header: bool | None,
-    dtype: type,
-    progress: Progress | None,
+    options: Options,
+    problems: list[TableError],
 ) -> Table:
-    text = sample.decode(encoding, errors="replace").lstrip("\ufeff")
-    prefer = "\t" if ".tsv" in path.name.lower() or ".tab" in path.name.lower() else None
-    dialect = sniff(text, complete=complete, delimiter=delimiter, header=header, prefer=prefer)
+    lines, later = sample.lines(encoding)
+    if max(lines[0].count(sign) for sign in ",;\t| ") > _MOST_COLUMNS:
+        raise TableError(f"{path} has more than {_MOST_COLUMNS} columns in its first line")
+    endings = path.name.lower().split(".")[1:]
+    prefer = "\t" if "tsv" in endings or "tab" in endings else None
+    dialect = sniff(lines, later, options.given, prefer)
     if not dialect.names:
-        raise TableError(f"{path} holds nothing but blank lines.")
-    check_names(dialect.names, path)
-    roles.check(dialect.names, path)
-    reader = _Reader(path, dialect, roles, dtype)
-    file, lines = open_lines(path, encoding)
+        raise TableError(f"{path} holds nothing but blank lines")
+    names, notes = unique_names(dialect.names, path, options.duplicates, problems)
+    options.roles.check(names, path)
+    reader = _Reader(path, dialect, names, options)
+    file, source = open_lines(path, encoding)
     with file:
-        for block in blocks(lines, dialect, path, reader.columns, reader.keeps_text):
-            reader.add(block, lines.underscore)
-            if progress is not None:
-                progress(reader.buffer.n_rows)
-    return reader.finish()
+        for block in blocks(source, dialect, path, reader.wanted):
+            reader.add(block)
+            options.told(reader.buffer.n_rows)
+    return reader.finish([*notes, *dialect.notes], problems)
 
 
 class _Reader:
-    """Takes rows of text and keeps numbers, ids and labels."""
+    """Takes rows of text and keeps numbers, ids, labels and, on request, columns of text."""
 
-    def __init__(self, path: Path, dialect: Dialect, roles: Roles, dtype: type) -> None:
-        self.path, self.dialect, self.roles = path, dialect, roles
-        names = dialect.names
+    def __init__(self, path: Path, dialect: Dialect, names: list[str], options: Options) -> None:
+        roles = options.roles
+        self.path, self.dialect, self.names, self.roles = path, dialect, names, roles
+        self.na_values = options.na_values
         apart = set(roles.named())
+        free = [k for k, name in enumerate(names) if name not in apart]
         self.columns = [
-            position
-            for position, name in enumerate(names)
-            if (dialect.numeric[position] or name in roles.required) and name not in apart
+            k
+            for k in free
+            if (dialect.numeric[k] or names[k] in roles.required) and names[k] not in roles.texts
         ]
         chosen = set(self.columns)
-        self.text_columns = [
-            name
-            for position, name in enumerate(names)
-            if position not in chosen and name not in apart
-        ]
-        self.id_at = names.index(roles.id_column) if roles.id_column else None
-        self.label_at = names.index(roles.label_column) if roles.label_column else None
-        self.keeps_text = self.id_at is not None or self.label_at is not None
-        self.ids: list[str] = []
-        self.labels: list[str] = []
+        self.foreign = {k: v for k, v in dialect.foreign.items() if k in free and k not in chosen}
+        self.text_columns = [k for k in free if k not in chosen and k not in self.foreign]
+        named = [names.index(n) for n in (roles.id_column, roles.label_column) if n]
+        self.encoded = self.text_columns if options.keep_texts else []
+        self.texts: dict[int, list[str]] = {k: [] for k in dict.fromkeys([*named, *self.encoded])}
+        # The first columns of text may name the rows, until a name comes again.
+        free_texts = [] if roles.id_column else self.text_columns[:_MOST_ID_COLUMNS]
+        self.rivals: dict[int, dict[str, None]] = {k: {} for k in free_texts}
+        self.wanted = Wanted(self.columns, [*{*self.texts, *self.rivals}], options.na_values)
         self.lines = array("q")
-        self.buffer = RowBuffer(len(self.columns), np.dtype(dtype))
+        self.buffer = RowBuffer(len(self.columns), np.dtype(options.dtype))
+        self.bad: dict[int, _BadCells] = {}
+        self.doubtful: float | None = None
+        self.proven = dialect.proven or bool(dialect.marks.thousands) or bool(dialect.notes)
 
-    def add(self, block: Block, strict: bool) -> None:
+    def add(self, block: Block) -> None:
         """Convert and keep some rows."""
         target = self.buffer.extend(len(block.lines))
         if block.numbers is not None:
@@ -116,105 +113,111 @@ class _Reader:
         else:
             for column, position in enumerate(self.columns):
                 cells = [row[position] for row in block.rows]
-                target[:, column] = self._numbers(cells, position, block.lines, strict)
-        if self.id_at is not None:
-            self.ids += [row[self.id_at].strip() for row in block.rows]
-        if self.label_at is not None:
-            self.labels += [row[self.label_at].strip() for row in block.rows]
+                target[:, column] = self._numbers(cells, position, block.lines)
+        texts = block.texts or {k: [row[k] for row in block.rows] for k in self.wanted.texts}
+        for k, kept in self.texts.items():
+            kept += texts[k]
+        for k, names in list(self.rivals.items()):
+            names.update(dict.fromkeys(cell.strip() for cell in texts[k]))
+            if len(names) != self.buffer.n_rows or "" in names:
+                del self.rivals[k]
+                if k not in self.texts:
+                    self.wanted.texts.remove(k)
         self.lines.extend(block.lines)
+        if not self.proven:
+            self._doubt(target)
 
-    def _numbers(
-        self, cells: list[str], position: int, numbers: list[int], strict: bool
-    ) -> np.ndarray | list[float]:
-        if not strict and self.dialect.decimal == ".":
-            with suppress(ValueError):
-                return np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
-        values = []
-        for number, cell in zip(numbers, cells, strict=True):
-            value = parse_number(cell, self.dialect.decimal)
-            if value is None:
-                name = self.dialect.names[position]
-                raise TableError(
-                    f"{self.path}, line {number}, column {name!r}: {cell[:60]!r} is not a number; "
-                    f"correct the cell, or leave the column out with --exclude {name!r}."
-                )
-            values.append(value)
-        return values
+    def _numbers(self, cells: list[str], position: int, lines: object) -> object:
+        if self.dialect.marks == PLAIN and not self.na_values:
+            try:
+                values = np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
+            except ValueError:
+                pass
+            else:
+                # Python reads "1_000" as a number; a table that says so means an identifier.
+                if not any("_" in cell for cell in cells):
+                    return values
+        return [self._number(cell, position, row, lines) for row, cell in enumerate(cells)]
 
-    def finish(self) -> Table:
+    def _number(self, cell: str, position: int, row: int, lines: object) -> float:
+        value = parse_number(cell, self.dialect.marks)
+        if value is not None:
+            return value
+        if cell.strip() not in self.na_values:
+            known = self.bad.setdefault(position, _BadCells(lines[row], cell))  # type: ignore[index]
+            known.texts[cell.strip()] += 1
+        return float("nan")
+
+    def _doubt(self, block: np.ndarray) -> None:
+        """Look for numbers with decimals, all of which could be thousands instead."""
+        values = np.abs(block[np.isfinite(block) & (block != np.floor(block))])
+        if values.size:
+            thousands = values * 1000
+            grouped = (values >= 1) & (values < 1000)
+            grouped &= np.abs(thousands - np.round(thousands)) < 1e-6 * thousands
+            self.proven = not grouped.all()
+            self.doubtful = float(values[0])
+
+    def finish(self, notes: list[Note], problems: list[TableError]) -> Table:
         """The table, with columns that hold no feature set apart."""
-        names = [self.dialect.names[position] for position in self.columns]
-        notes = []
+        names = [self.names[position] for position in self.columns]
+        problems += [bad.problem(self.path, self.names[k]) for k, bad in self.bad.items()]
+        for k, cell in self.foreign.items():
+            text = (
+                f"{self.path}, column {self.names[k]!r}: {cell[:60]!r} is a number only with other "
+                f"marks than the rest of the table ({self.dialect.marks})"
+            )
+            problems.append(TableError(text, "foreign", column=self.names[k]))
+        if not self.proven and self.doubtful is not None:
+            told = f"{self.doubtful:g}".replace(".", self.dialect.marks.decimal)
+            notes.append(doubtful_marks(told, self.doubtful, 1000 * self.doubtful))
         if not self.dialect.header:
-            notes.append("no header was found; columns are named by their position")
-        if self.text_columns:
-            shown = ", ".join(repr(name) for name in self.text_columns[:8])
-            more = ", ..." if len(self.text_columns) > 8 else ""
-            notes.append(f"columns of text were left out: {shown}{more}")
+            notes.append(Note("no header was found; columns are named by their position"))
         X = self.buffer.finish()
-        check_not_empty(len(X), len(names), self.path, notes)
-        table = Table(self.path, X, names, notes=notes, lines=np.array(self.lines))
-        if self.id_at is not None:
-            table.ids = self.ids
-        if self.label_at is not None:
-            table.labels = self.labels
-        _set_empty_apart(table, self.roles.required)
-        _set_row_numbers_apart(table, self.roles.required)
-        check_not_empty(len(table.X), len(table.names), self.path, notes)
-        _note_identifiers(table, self.roles.required)
+        table = Table(self.path, X, names, notes=list(notes), lines=np.array(self.lines))
+        texts = {self.names[k]: cells for k, cells in self.texts.items()}
+        if self.roles.id_column:
+            table.ids = [cell.strip() for cell in texts[self.roles.id_column]]
+        if self.roles.label_column:
+            table.labels = [cell.strip() for cell in texts[self.roles.label_column]]
+        examples = self.dialect.examples
+        left_out = {self.names[k]: examples.get(k, []) for k in self.text_columns}
+        if self.rivals and table.ids is None:
+            position, ids = next(iter(self.rivals.items()))
+            name = self.names[position]
+            if not (self.encoded and date_form(left_out[name])):
+                table.ids = list(ids)
+                table.notes.append(Note(f"column {name!r} names the rows", columns=[name]))
+                del left_out[name]
+        table.texts = {name: texts[name] for name in left_out if self.encoded}
+        check_not_empty(len(X), len(names) + len(table.texts), self.path, list(left_out))
+        if not table.texts:
+            note_left_out(table, left_out)
+        set_apart(table, self.roles.required)
+        check_not_empty(len(X), len(table.names) + len(table.texts), self.path)
         return table
 
 
-def _set_empty_apart(table: Table, required: frozenset[str]) -> None:
-    # The first row decides nearly always, so that large tables are not scanned.
-    suspects = np.flatnonzero(np.isnan(table.X[0]))
-    empty = [
-        k
-        for k in suspects.tolist()
-        if table.names[k] not in required and np.isnan(table.X[:, k]).all()
-    ]
-    if empty:
-        shown = ", ".join(repr(table.names[k]) for k in empty[:8])
-        table.notes.append(f"columns without any value were left out: {shown}")
-        _drop_columns(table, empty)
+@dataclass
+class _BadCells:
+    """Cells of a numeric column that are no numbers."""
 
+    line: int
+    cell: str
+    texts: Counter[str]
 
-def _set_row_numbers_apart(table: Table, required: frozenset[str]) -> None:
-    """A first column that counts the rows is a name of the rows, not a feature."""
-    if not table.names or table.names[0].strip().lower() not in _ROW_NAMES or len(table.X) < 3:
-        return
-    if table.names[0] in required:
-        return
-    first = table.X[:, 0]
-    if first[0] in (0, 1) and np.array_equal(first, first[0] + np.arange(len(first))):
-        table.notes.append(f"column {table.names[0]!r} counts the rows and was left out")
-        if table.ids is None:
-            table.ids = [str(int(value)) for value in first]
-        _drop_columns(table, [0])
+    def __init__(self, line: int, cell: str) -> None:
+        self.line, self.cell, self.texts = line, cell, Counter()
 
-
-def _note_identifiers(table: Table, required: frozenset[str]) -> None:
-    """Numbers that only name the rows would drown the features; the user must decide."""
-    for k, name in enumerate(table.names):
-        if name in required or not _IDENTIFIER.search(name):
-            continue
-        column = table.X[:, k]
-        if (
-            len(column) > 2
-            and (column == np.floor(column)).all()
-            and len(set(column)) == len(column)
-        ):
-            table.notes.append(
-                f"column {name!r} looks like an identifier and is used as a feature; "
-                f"leave it out with --exclude {name!r}, or name it with --id-column"
-            )
-
-
-def _drop_columns(table: Table, columns: list[int]) -> None:
-    kept = [k for k in range(len(table.names)) if k not in set(columns)]
-    # Shift the kept columns to the left in place: a copy would double the memory.
-    for target, source in enumerate(kept):
-        if target != source:
-            table.X[:, target] = table.X[:, source]
-    table.X = table.X[:, : len(kept)]
-    table.names = [table.names[k] for k in kept]
+    def problem(self, path: Path, column: str) -> TableError:
+        count = self.texts.total()
+        more = f" ({count} such cells)" if count > 1 else ""
+        where = f"{path}, line {self.line}, column {column!r}"
+        return TableError(
+            f"{where}: {self.cell[:60]!r} is not a number{more}",
+            "cell",
+            column=column,
+            cell=self.cell.strip(),
+            cells=[text for text, _ in self.texts.most_common(4)],
+            distinct=len(self.texts),
+        )

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf.io._guard import check_shape
 from fnmf.io._open import Lines, open_bytes
-from fnmf.io._table import TableError, compact_csr
+from fnmf.io._table import compact_csr
+from fnmf.io._told import TableError
 
 _ENTRIES_AT_ONCE = 100_000
 _MOST = 1 << 31
-_FREE_ROWS = 10_000_000
 _FIELDS = ("real", "double", "integer", "unsigned-integer", "pattern")
 
 
@@ -37,14 +38,14 @@ def read_matrix(path: Path) -> Any:
 def _banner(path: Path, lines: Iterator[tuple[int, str]]) -> tuple[str, str, bool]:
     words = next(lines, (1, ""))[1].lower().split()
     if len(words) != 5 or words[:2] != ["%%matrixmarket", "matrix"]:
-        raise TableError(f"{path} does not start with '%%MatrixMarket matrix ...'.")
+        raise TableError(f"{path} does not start with '%%MatrixMarket matrix ...'")
     layout, field, symmetry = words[2:]
     if layout not in ("coordinate", "array"):
-        raise TableError(f"{path}, line 1: the layout {layout!r} is not known.")
+        raise TableError(f"{path}, line 1: the layout {layout!r} is not known")
     if field not in _FIELDS or (layout == "array" and field == "pattern"):
-        raise TableError(f"{path} holds {field} entries; real numbers are needed.")
+        raise TableError(f"{path} holds {field} entries; real numbers are needed")
     if symmetry not in ("general", "symmetric"):
-        raise TableError(f"{path} is stored as {symmetry}; store it as general.")
+        raise TableError(f"{path} is stored as {symmetry}; store it as general")
     return layout, field, symmetry == "symmetric"
 
 
@@ -56,9 +57,9 @@ def _sizes(path: Path, lines: Iterator[tuple[int, str]], layout: str) -> list[in
         if len(words) != (3 if layout == "coordinate" else 2) or not all(
             word.isascii() and word.isdigit() and int(word) < _MOST for word in words
         ):
-            raise TableError(f"{path}, line {number} should hold the sizes of the matrix.")
+            raise TableError(f"{path}, line {number} should hold the sizes of the matrix")
         return [int(word) for word in words]
-    raise TableError(f"{path} has no line with its size.")
+    raise TableError(f"{path} has no line with its size")
 
 
 def _blocks(
@@ -75,7 +76,7 @@ def _blocks(
             block = np.empty((0, 0))
         if block.shape != (len(kept), width):
             number = next((n for n, line in kept if not _is_entry(line, width)), kept[0][0])
-            raise TableError(f"{path}, line {number} should hold {width} numbers.")
+            raise TableError(f"{path}, line {number} should hold {width} numbers")
         yield kept[0][0], block
 
 
@@ -91,9 +92,7 @@ def _sparse(
     path: Path, lines: Iterator[tuple[int, str]], sizes: list[int], pattern: bool, symmetric: bool
 ) -> sp.csr_array:
     n_rows, n_columns, declared = sizes
-    # Each row costs memory even if it is empty.
-    if n_rows > max(_FREE_ROWS, 100 * declared):
-        raise TableError(f"{path} declares {n_rows} rows, nearly all of them empty.")
+    check_shape(path, n_rows, n_columns, declared)
     parts: list[np.ndarray] = []
     count = 0
     for number, block in _blocks(path, lines, 2 if pattern else 3):
@@ -101,18 +100,18 @@ def _sparse(
         inside = (at >= 1) & (at <= [n_rows, n_columns]) & (at == np.floor(at))
         if not inside.all():
             raise TableError(
-                f"{path}, near line {number}: an entry is outside {n_rows} x {n_columns}."
+                f"{path}, near line {number}: an entry is outside {n_rows} x {n_columns}"
             )
         count += len(block)
         parts.append(block)
     if count != declared:
-        raise TableError(f"{path} declares {declared} entries and holds {count}.")
+        raise TableError(f"{path} declares {declared} entries and holds {count}")
     entries = np.concatenate(parts) if parts else np.empty((0, 3))
     rows, columns = (entries[:, k].astype(np.int64) - 1 for k in (0, 1))
     values = np.ones(count) if pattern else entries[:, 2]
     if symmetric:
         if n_rows != n_columns:
-            raise TableError(f"{path} is called symmetric and is not square.")
+            raise TableError(f"{path} is called symmetric and is not square")
         off = rows != columns
         rows, columns = np.concatenate([rows, columns[off]]), np.concatenate([columns, rows[off]])
         values = np.concatenate([values, values[off]])
@@ -124,12 +123,12 @@ def _dense(
 ) -> np.ndarray:
     n_rows, n_columns = sizes
     if symmetric and n_rows != n_columns:
-        raise TableError(f"{path} is called symmetric and is not square.")
+        raise TableError(f"{path} is called symmetric and is not square")
     values = [block.ravel() for _, block in _blocks(path, lines, 1)]
     flat = np.concatenate(values) if values else np.empty(0)
     expected = n_rows * (n_rows + 1) // 2 if symmetric else n_rows * n_columns
     if len(flat) != expected:
-        raise TableError(f"{path} declares {expected} entries and holds {len(flat)}.")
+        raise TableError(f"{path} declares {expected} entries and holds {len(flat)}")
     if not symmetric:
         return np.ascontiguousarray(flat.reshape(n_rows, n_columns, order="F"))
     # Stored column by column from the diagonal down.

@@ -8,21 +8,21 @@ import lzma
 import os
 import stat
 import zipfile
-import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from fnmf.io._table import TableError
+from fnmf.io._guard import FREE_SIZE, PACKED_RATIO
+from fnmf.io._told import TableError, one_line
 
 _SAMPLE = 1 << 18
 # A table with very long lines is judged by a few of them, however long.
 _SAMPLE_LINES = 12
 _LONGEST_SAMPLE = 1 << 26
-# Honest text shrinks 5 to 50 times; a bomb shrinks a thousand times.
-_MOST_RATIO = 400
-_FREE_SIZE = 1 << 30
 _LONGEST_LINE = 1 << 28
+_PIECES = 16
+_PIECE = 1 << 13
 
 _MAGIC = {
     b"PAR1": "a Parquet file; give it the ending .parquet",
@@ -37,7 +37,6 @@ _MAGIC = {
     b"SQLite format": "an SQLite database; export the table as CSV",
 }
 _UNPACKERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
-UNPACK_ERRORS = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
 def check_readable(path: Path) -> int:
@@ -49,11 +48,11 @@ def check_readable(path: Path) -> int:
     except OSError as error:
         raise TableError(f"{path} cannot be read: {error.strerror}.") from None
     if stat.S_ISDIR(status.st_mode):
-        raise TableError(f"{path} is a folder; give the file that holds the table.")
+        raise TableError(f"{path} is a folder; give the file that holds the table")
     if not stat.S_ISREG(status.st_mode):
-        raise TableError(f"{path} is not a regular file; save its content to a file first.")
+        raise TableError(f"{path} is not a regular file; save its content to a file first")
     if status.st_size == 0:
-        raise TableError(f"{path} is empty.")
+        raise TableError(f"{path} is empty")
     try:
         with open(path, "rb"):
             pass
@@ -67,7 +66,7 @@ class _Limited(io.RawIOBase):
 
     def __init__(self, inner: BinaryIO, packed: int, path: Path) -> None:
         self._inner, self._path = inner, path
-        self._left = max(_FREE_SIZE, packed * _MOST_RATIO)
+        self._left = max(FREE_SIZE, packed * PACKED_RATIO)
 
     def readable(self) -> bool:
         return True
@@ -75,13 +74,16 @@ class _Limited(io.RawIOBase):
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
         try:
             data = self._inner.read(len(buffer))
-        except UNPACK_ERRORS as error:
-            raise TableError(f"{self._path} is a damaged compressed file: {error}.") from error
+        except Exception as error:
+            # Unpackers fail in a dozen ways, among them errors of the interpreter itself.
+            raise TableError(
+                f"{self._path} is a damaged compressed file: {one_line(error)}"
+            ) from error
         self._left -= len(data)
         if self._left < 0:
             raise TableError(
-                f"{self._path} unpacks to more than {_MOST_RATIO} times its size, which no honest "
-                "table does; unpack it yourself if you trust it."
+                f"{self._path} unpacks to more than {PACKED_RATIO} times its size, which no honest "
+                "table does; unpack it yourself if you trust it"
             )
         buffer[: len(data)] = data
         return len(data)
@@ -111,39 +113,88 @@ def _only_member(path: Path) -> BinaryIO:
         archive = zipfile.ZipFile(path)
         members = [m for m in archive.infolist() if not m.is_dir()]
         if any(m.filename.startswith(("xl/", "word/", "content.xml")) for m in members):
-            raise TableError(f"{path} is a spreadsheet or document; export the table as CSV.")
+            raise TableError(f"{path} is a spreadsheet or document; export the table as CSV")
         if len(members) != 1:
-            raise TableError(
-                f"{path} is an archive of {len(members)} files; it must hold just one."
-            )
+            raise TableError(f"{path} is an archive of {len(members)} files; it must hold just one")
         return archive.open(members[0])  # type: ignore[return-value]
-    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-        raise TableError(f"{path} is a damaged or locked zip archive: {error}.") from error
+    except TableError:
+        raise
+    except Exception as error:
+        # Damaged archives fail in a dozen ways.
+        raise TableError(f"{path} is a damaged or locked zip archive: {one_line(error)}") from error
 
 
-def read_sample(path: Path) -> tuple[bytes, bool]:
-    """The first bytes of the content, checked to be text, and whether that is all of it."""
+@dataclass(frozen=True)
+class Sample:
+    """Bytes from the beginning of a text, and from places further down."""
+
+    head: bytes
+    complete: bool
+    later: tuple[bytes, ...] = ()
+
+    def lines(self, encoding: str) -> tuple[list[str], list[str]]:
+        """Whole lines of the beginning, and whole lines of the other places."""
+        head = _split(self.head, encoding, cut_last=not self.complete)
+        # An endless first line is still a line.
+        head = head or _split(self.head, encoding)
+        if encoding == "utf-16":
+            # Only the beginning has a mark that says which byte comes first.
+            big = self.head.startswith(codecs.BOM_UTF16_BE)
+            encoding = "utf-16-be" if big else "utf-16-le"
+        later = [
+            line
+            for piece in self.later
+            for line in _split(piece, encoding, cut_first=True, cut_last=True)
+        ]
+        return head, later
+
+
+def _split(
+    content: bytes, encoding: str, cut_first: bool = False, cut_last: bool = False
+) -> list[str]:
+    text = content.decode(encoding, errors="replace").lstrip("\ufeff")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return lines[int(cut_first) : len(lines) - int(cut_last)]
+
+
+def read_sample(path: Path) -> Sample:
+    """A sample of the whole content, checked to be text."""
     with open_bytes(path) as file:
-        sample = file.read(_SAMPLE)
+        head = file.read(_SAMPLE)
         while (
-            max(sample.count(b"\n"), sample.count(b"\r")) < _SAMPLE_LINES
-            and len(sample) < _LONGEST_SAMPLE
-            and (more := file.read(len(sample) or 1))
+            max(head.count(b"\n"), head.count(b"\r")) < _SAMPLE_LINES
+            and len(head) < _LONGEST_SAMPLE
+            and (more := file.read(len(head) or 1))
         ):
-            sample += more
+            head += more
         complete = not file.read(1)
-    if not sample:
-        raise TableError(f"{path} is empty.")
+        later = () if complete else _further_down(file, len(head), path)
+    if not head:
+        raise TableError(f"{path} is empty")
     for magic, what in _MAGIC.items():
-        if sample.startswith(magic):
-            raise TableError(f"{path} is not text: it is {what}.")
-    if not sample.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        if head.startswith(magic):
+            raise TableError(f"{path} is not text: it is {what}")
+    if not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         strange = sum(
-            sample.count(bytes([code])) for code in range(32) if code not in (9, 10, 12, 13)
+            head.count(bytes([code])) for code in range(32) if code not in (9, 10, 12, 13)
         )
-        if b"\0" in sample or strange > len(sample) // 20:
-            raise TableError(f"{path} is not text: it holds binary data; export the table as CSV.")
-    return sample, complete
+        if b"\0" in head or strange > len(head) // 20:
+            raise TableError(f"{path} is not text: it holds binary data; export the table as CSV")
+    return Sample(head, complete, later)
+
+
+def _further_down(file: BinaryIO, start: int, path: Path) -> tuple[bytes, ...]:
+    """Pieces at even distances; unpacking all of a compressed file for them would cost too much."""
+    if not isinstance(file.raw if isinstance(file, io.BufferedReader) else None, io.FileIO):
+        return ()
+    size = path.stat().st_size
+    pieces = []
+    for step in range(1, _PIECES + 1):
+        # Even offsets keep two-byte characters whole; the last piece ends with the file.
+        at = start + (max(0, size - start - _PIECE) * step // _PIECES) // 2 * 2
+        file.seek(at)
+        pieces.append(file.read(_PIECE))
+    return tuple(pieces)
 
 
 def guess_encoding(sample: bytes) -> str:
@@ -161,27 +212,42 @@ def guess_encoding(sample: bytes) -> str:
 
 
 class Lines:
-    """Lines of a text file; remembers whether an underscore was among them."""
+    """Lines of a text file, one by one or many at once."""
 
     def __init__(self, file: io.TextIOBase, path: Path) -> None:
         self._file, self._path = file, path
-        self.underscore = False
+        self._number = 0
 
     def __iter__(self) -> Iterator[str]:
-        number = 0
-        while line := self._file.readline(_LONGEST_LINE):
-            number += 1
-            if len(line) == _LONGEST_LINE:
-                raise TableError(
-                    f"{self._path}, line {number} has more than {_LONGEST_LINE} characters; "
-                    "is this a table with one row on each line?"
-                )
-            if "\0" in line:
-                raise TableError(f"{self._path}, line {number} holds binary data (a zero byte).")
-            # Python reads "1_000" as a number; a table that says so means an identifier.
-            if not self.underscore and "_" in line:
-                self.underscore = True
-            yield line
+        while line := self._line():
+            yield self._checked(line)
+
+    def chunk(self, size: int) -> str:
+        """About ``size`` characters that end with a line; empty at the end of the file."""
+        text = self._file.read(size)
+        if text and text[-1] not in "\r\n":
+            text += self._line()
+        elif text.endswith("\r"):
+            # The second half of a line end belongs to the first.
+            follower = self._file.read(1)
+            text += follower + (self._line() if follower not in ("", "\n", "\r") else "")
+        return self._checked(text)
+
+    def _line(self) -> str:
+        line = self._file.readline(_LONGEST_LINE)
+        if len(line) == _LONGEST_LINE:
+            raise TableError(
+                f"{self._path}: a line near line {self._number + 1} has more than {_LONGEST_LINE} "
+                "characters; is this a table with one row on each line?"
+            )
+        return line
+
+    def _checked(self, text: str) -> str:
+        if "\0" in text:
+            number = self._number + 1 + text[: text.index("\0")].count("\n")
+            raise TableError(f"{self._path}, line {number} holds binary data (a zero byte)")
+        self._number += text.count("\n")
+        return text
 
 
 def open_lines(path: Path, encoding: str) -> tuple[io.TextIOWrapper, Lines]:

@@ -1,19 +1,25 @@
 """Parquet files, batch by batch."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from fnmf.io._apart import note_left_out
 from fnmf.io._buffer import RowBuffer
-from fnmf.io._table import Roles, Table, TableError, check_names, check_not_empty
+from fnmf.io._dates import date_form
+from fnmf.io._guard import COLUMNAR_RATIO, check_bytes, check_shape
+from fnmf.io._options import Options
+from fnmf.io._table import Table, check_not_empty, unique_names
+from fnmf.io._told import Note, TableError, one_line
 
 _CELLS_AT_ONCE = 1_000_000
+_EXAMPLES = 50
 
 
-def read_parquet(
-    path: Path, roles: Roles, *, dtype: type, progress: Callable[[int], None] | None
-) -> Table:
+def read_parquet(path: Path, options: Options, problems: list[TableError]) -> Table:
     """The numeric columns of a Parquet file."""
     try:
         import pyarrow as pa
@@ -24,38 +30,107 @@ def read_parquet(
         ) from None
     try:
         with pq.ParquetFile(path) as file:
-            schema = file.schema_arrow
-            names = [str(name) for name in schema.names]
-            check_names(names, path)
-            roles.check(names, path)
-            kinds = dict(zip(names, schema.types, strict=True))
-            apart = set(roles.named())
-            columns = [n for n in names if n not in apart and _is_number(pa, kinds[n])]
-            left_out = [n for n in names if n not in apart and not _is_number(pa, kinds[n])]
-            notes = [f"columns that hold no numbers were left out: {left_out}"] if left_out else []
-            check_not_empty(file.metadata.num_rows, len(columns), path, notes)
-            texts = [name for name in (roles.id_column, roles.label_column) if name]
-            buffer = RowBuffer(len(columns), np.dtype(dtype))
-            kept: dict[str, list[str]] = {name: [] for name in texts}
-            size = max(1, _CELLS_AT_ONCE // len(columns))
-            for batch in file.iter_batches(batch_size=size, columns=columns + texts):
-                block = buffer.extend(batch.num_rows)
-                for target, name in enumerate(columns):
-                    numbers = batch.column(name).cast(pa.float64(), safe=False)
-                    block[:, target] = numbers.to_numpy(zero_copy_only=False)
-                for name in texts:
-                    kept[name] += [
-                        "" if v is None else str(v) for v in batch.column(name).to_pylist()
-                    ]
-                if progress is not None:
-                    progress(buffer.n_rows)
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())[:200].rstrip(".")
-        raise TableError(f"{path} is not a usable Parquet file: {reason}.") from error
-    table = Table(path, buffer.finish(), columns, notes=notes)
-    table.ids = kept[roles.id_column] if roles.id_column else None
-    table.labels = kept[roles.label_column] if roles.label_column else None
-    return table
+            return _Reader(path, pa, file, options, problems).table()
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        if isinstance(error, TableError):
+            raise
+        raise TableError(f"{path} is not a usable Parquet file: {one_line(error)}") from error
+
+
+class _Reader:
+    def __init__(
+        self, path: Path, pa: Any, file: Any, options: Options, problems: list[TableError]
+    ) -> None:
+        self.path, self.pa, self.file, self.options = path, pa, file, options
+        schema = file.schema_arrow
+        n_rows = file.metadata.num_rows
+        check_shape(path, 1, len(schema.names), n_rows)
+        self.names, self.notes = unique_names(
+            [str(name) for name in schema.names], path, options.duplicates, problems
+        )
+        options.roles.check(self.names, path)
+        # The position in the file survives names that come twice.
+        self.at = {name: k for k, name in enumerate(self.names)}
+        self.kinds = dict(zip(self.names, schema.types, strict=True))
+        apart = set(options.roles.named())
+        self.index = None if options.roles.id_column else self._index_column()
+        free = [name for name in self.names if name not in apart and name != self.index]
+        forced = options.roles.texts
+        self.columns = [n for n in free if _is_number(pa, self.kinds[n]) and n not in forced]
+        self.left_out = [n for n in free if n not in set(self.columns)]
+        check_bytes(path, n_rows * len(self.columns) * 8, COLUMNAR_RATIO)
+        check_not_empty(n_rows, len(self.columns) + options.keep_texts, path, self.left_out)
+
+    def _index_column(self) -> str | None:
+        """The index that pandas wrote into the file, if it is a single named column of text."""
+        raw = (self.file.schema_arrow.metadata or {}).get(b"pandas")
+        try:
+            index = json.loads(raw)["index_columns"] if raw else []
+        except (ValueError, KeyError, TypeError, RecursionError):
+            return None
+        if isinstance(index, list) and len(index) == 1 and isinstance(index[0], str):
+            return index[0] if index[0] in self.at else None
+        return None
+
+    def table(self) -> Table:
+        roles = self.options.roles
+        named = [n for n in (roles.id_column or self.index, roles.label_column) if n]
+        encoded = self.left_out if self.options.keep_texts else []
+        texts: dict[str, list[str]] = {name: [] for name in dict.fromkeys([*named, *encoded])}
+        examples = self._examples()
+        buffer = RowBuffer(len(self.columns), np.dtype(self.options.dtype))
+        size = max(1, _CELLS_AT_ONCE // max(1, len(self.columns)))
+        for batch in self._batches([*self.columns, *texts], size):
+            block = buffer.extend(batch.num_rows)
+            for target, name in enumerate(self.columns):
+                numbers = self._column(batch, name).cast(self.pa.float64(), safe=False)
+                block[:, target] = numbers.to_numpy(zero_copy_only=False)
+            for name, cells in texts.items():
+                cells += _cells(self._column(batch, name))
+            self.options.told(buffer.n_rows)
+        table = Table(self.path, buffer.finish(), self.columns, notes=[*self.notes])
+        id_column = roles.id_column or self.index
+        table.ids = texts[id_column] if id_column else None
+        table.labels = texts[roles.label_column] if roles.label_column else None
+        if table.ids is None:
+            self._name_rows(table, examples, texts)
+        table.texts = {name: texts[name] for name in encoded if name in examples}
+        if not encoded:
+            note_left_out(table, examples)
+        return table
+
+    def _batches(self, names: list[str], size: int) -> Iterator[Any]:
+        # Columns can be chosen by name only where no name comes twice.
+        plain = self.names == list(self.file.schema_arrow.names)
+        return self.file.iter_batches(batch_size=size, columns=names if plain else None)
+
+    def _column(self, batch: Any, name: str) -> Any:
+        plain = batch.num_columns < len(self.names)
+        return batch.column(name if plain else self.at[name])
+
+    def _examples(self) -> dict[str, list[str]]:
+        if not self.left_out:
+            return {}
+        batch = next(self._batches(self.left_out, _EXAMPLES))
+        return {name: _cells(self._column(batch, name)) for name in self.left_out}
+
+    def _name_rows(
+        self, table: Table, examples: dict[str, list[str]], texts: dict[str, list[str]]
+    ) -> None:
+        """A column of text without repetition names the rows."""
+        for name, cells in list(examples.items()):
+            if len(set(cells)) < len(cells) or "" in cells or date_form(cells):
+                continue
+            whole = texts.get(name) or _cells(self.file.read(columns=[name]).column(0))
+            if len(set(whole)) == len(whole) == len(table.X) and "" not in whole:
+                table.ids = whole
+                table.notes.append(Note(f"column {name!r} names the rows", columns=[name]))
+                del examples[name]
+                return
+
+
+def _cells(column: Any) -> list[str]:
+    return ["" if value is None else str(value) for value in column.to_pylist()]
 
 
 def _is_number(pa: object, kind: object) -> bool:

@@ -1,67 +1,142 @@
-"""Lines of a delimited file in blocks: split by a compiled reader where that is safe."""
+"""Rows of a delimited file in blocks: by Arrow's compiled reader where that is safe.
+
+Arrow is strict about the number of cells and about what a number is, and rounds correctly, but
+it does not say in which line and column the trouble is, and it passes over blank lines. So a
+block in which it finds anything strange goes through the csv module, which is slow and exact.
+"""
 
 import csv
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import chain, islice
+import importlib.util
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from fnmf.io._dialect import Dialect
-from fnmf.io._table import TableError
+from fnmf.io._dialect import NO_DELIMITER, Dialect
+from fnmf.io._numbers import MISSING
+from fnmf.io._open import Lines
+from fnmf.io._told import TableError
 
-_CELLS_AT_ONCE = 200_000
+_CHUNK = 1 << 22
+_LARGEST_CHUNK = 1 << 25
+# A chunk holds some hundred rows, so that wide tables are not read column by column for few rows.
+_CHUNK_FOR_A_COLUMN = 1 << 10
+_ROWS_AT_ONCE = 200_000
+_NULLS = sorted({form for word in MISSING for form in (word, word.upper(), word.title())} | {"NaN"})
 
 
 @dataclass
 class Block:
-    """Some rows: where they start in the file, their cells, and their numbers if known."""
+    """Some rows: where they start in the file, and either their cells or their columns."""
 
-    lines: list[int]
+    lines: Sequence[int]
     rows: list[list[str]]
     numbers: np.ndarray | None = None
+    texts: dict[int, list[str]] = field(default_factory=dict)
 
 
-def blocks(
-    lines: Iterable[str], dialect: Dialect, path: Path, numeric: list[int], texts: bool
-) -> Iterator[Block]:
-    """The rows of a file below its header.
+@dataclass(frozen=True)
+class Wanted:
+    """Positions of the columns to be read as numbers and as text."""
 
-    Lines without quotation marks can be split without a look at their neighbours, and NumPy's
-    compiled reader turns them into numbers. Everything else, and every block in which it finds
-    something strange, goes through the csv module, which says exactly where the trouble is.
-    """
-    source = iter(lines)
-    done = _skip_header(source, dialect, path) if dialect.header else 0
-    width = len(dialect.names)
-    at_once = max(1, _CELLS_AT_ONCE // width)
-    while dialect.decimal == "." and (taken := list(islice(source, at_once))):
-        if any('"' in line for line in taken):
-            source = chain(taken, source)
-            break
-        numbers = _compiled(taken, dialect.delimiter, width, numeric)
-        if numbers is None:
-            yield from _careful(iter(taken), dialect, path, done, at_once)
+    numbers: list[int]
+    texts: list[int]
+    na_values: frozenset[str] = frozenset()
+
+
+def blocks(lines: Lines, dialect: Dialect, path: Path, wanted: Wanted) -> Iterator[Block]:
+    """The rows of a file below its header."""
+    done = _skip_header(iter(lines), dialect, path) if dialect.header else 0
+    at_once = max(1, _ROWS_AT_ONCE // len(dialect.names))
+    size = min(_LARGEST_CHUNK, max(_CHUNK, _CHUNK_FOR_A_COLUMN * len(dialect.names)))
+    while arrow_available() and (chunk := lines.chunk(size)):
+        if '"' in chunk and not _quotes_end_on_their_line(chunk):
+            # A cell may go on in the next line, and in the next chunk.
+            rest = chain(io.StringIO(chunk, newline=""), lines)
+            yield from _careful(rest, dialect, path, done, at_once)
+            return
+        block = _compiled(chunk, dialect, wanted, done)
+        if block is None:
+            source = io.StringIO(chunk, newline="")
+            yield from _careful(source, dialect, path, done, at_once)
+            done += sum(1 for _ in io.StringIO(chunk, newline=""))
         else:
-            cells = (
-                [line.rstrip("\r\n").split(dialect.delimiter) for line in taken] if texts else []
-            )
-            yield Block(list(range(done + 1, done + 1 + len(taken))), cells, numbers)
-        done += len(taken)
-    yield from _careful(source, dialect, path, done, at_once)
+            yield block
+            done += len(block.lines)
+    yield from _careful(lines, dialect, path, done, at_once)
 
 
-def _compiled(
-    lines: list[str], delimiter: str, width: int, numeric: list[int]
-) -> np.ndarray | None:
-    """The numeric columns of plain lines, or None if any of them is not plain after all."""
-    # Blank lines would be passed over in silence, and the line numbers with them.
-    if not numeric or any(line.count(delimiter) != width - 1 or line.isspace() for line in lines):
+@cache
+def arrow_available() -> bool:
+    """Is there a compiled reader? Without it the same is read, several times as slowly."""
+    return importlib.util.find_spec("pyarrow") is not None
+
+
+def _quotes_end_on_their_line(chunk: str) -> bool:
+    raw = np.frombuffer(chunk.encode("utf-8", "replace"), dtype=np.uint8)
+    parity = np.cumsum(raw == ord('"'), dtype=np.int64)
+    return not (parity[(raw == ord("\n")) | (raw == ord("\r"))] & 1).any() and parity[-1] % 2 == 0
+
+
+def _compiled(chunk: str, dialect: Dialect, wanted: Wanted, done: int) -> Block | None:
+    """The columns of plain lines, or None if any of them is not plain after all."""
+    # Arrow knows no thousands marks and needs a delimiter of one byte.
+    if dialect.marks.thousands or not dialect.delimiter.isascii() or not wanted.numbers:
         return None
+    if "\r" in chunk:
+        chunk = chunk.replace("\r\n", "\n").replace("\r", "\n")
+    if chunk[0] == "\n" or "\n\n" in chunk:
+        return None
+    within = rf'[^"\n{re.escape(dialect.delimiter)}]'
+    if '"' in chunk and re.search(f'{within}"{within}', chunk):
+        # Quotation marks inside a cell: the two readers need not agree on them.
+        return None
+    table = _arrow_table(chunk, dialect, wanted)
+    if table is None:
+        return None
+    numbers = np.empty((table.num_rows, len(wanted.numbers)))
+    for target, position in enumerate(wanted.numbers):
+        numbers[:, target] = table.column(str(position)).to_numpy()
+    # Lines of delimiters alone are no rows; the careful reader looks closer.
+    if np.isnan(numbers).all(axis=1).any():
+        return None
+    texts = {position: table.column(str(position)).to_pylist() for position in wanted.texts}
+    return Block(range(done + 1, done + 1 + table.num_rows), [], numbers, texts)
+
+
+def _arrow_table(chunk: str, dialect: Dialect, wanted: Wanted) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv as arrow
+
+    content = chunk.encode("utf-8", "replace")
+    types = {str(k): pa.float64() for k in wanted.numbers}
+    types |= {str(k): pa.string() for k in wanted.texts}
     try:
-        return np.loadtxt(lines, delimiter=delimiter, comments=None, usecols=numeric, ndmin=2)
-    except ValueError:
+        return arrow.read_csv(
+            pa.py_buffer(content),
+            read_options=arrow.ReadOptions(
+                use_threads=False,
+                block_size=len(content) + 1,
+                column_names=[str(k) for k in range(len(dialect.names))],
+            ),
+            parse_options=arrow.ParseOptions(
+                delimiter=dialect.delimiter, ignore_empty_lines=False, newlines_in_values=False
+            ),
+            convert_options=arrow.ConvertOptions(
+                include_columns=list(types),
+                column_types=types,
+                null_values=[*_NULLS, *wanted.na_values],
+                strings_can_be_null=False,
+                decimal_point=dialect.marks.decimal,
+            ),
+        )
+    except (pa.ArrowException, OverflowError):
         return None
 
 
@@ -72,16 +147,17 @@ def _skip_header(source: Iterator[str], dialect: Dialect, path: Path) -> int:
             if any(cell.strip() for cell in row):
                 break
     except csv.Error as error:
-        raise TableError(f"{path}, line 1: {error}.") from error
+        raise TableError(f"{path}, line 1: {error}") from error
     return reader.line_num
 
 
 def _careful(
-    source: Iterator[str], dialect: Dialect, path: Path, offset: int, at_once: int
+    source: Iterable[str], dialect: Dialect, path: Path, offset: int, at_once: int
 ) -> Iterator[Block]:
     width = len(dialect.names)
     reader = csv.reader(source, delimiter=dialect.delimiter)
-    block = Block([], [])
+    lines: list[int] = []
+    rows: list[list[str]] = []
     before = 0
     try:
         for row in reader:
@@ -91,26 +167,29 @@ def _careful(
                 if not any(cell.strip() for cell in row):
                     continue
                 if len(row) != width:
-                    raise TableError(_ragged(path, offset + number, offset + before, row, dialect))
-            block.lines.append(offset + number)
-            block.rows.append(row)
-            if len(block.rows) == at_once:
-                yield block
-                block = Block([], [])
+                    where = offset + number, offset + before
+                    raise TableError(_ragged(path, where, row, dialect), "delimiter")
+            lines.append(offset + number)
+            rows.append(row)
+            if len(rows) == at_once:
+                yield Block(lines, rows)
+                lines, rows = [], []
     except csv.Error as error:
         raise TableError(
             f"{path}, line {offset + before + 1}: {error}; "
-            "look for a quotation mark that is never closed."
+            "look for a quotation mark that is never closed"
         ) from error
-    if block.rows:
-        yield block
+    if rows:
+        yield Block(lines, rows)
 
 
-def _ragged(path: Path, first: int, last: int, row: list[str], dialect: Dialect) -> str:
-    where = f"line {first}" if first == last else f"lines {first} to {last}"
+def _ragged(path: Path, where: tuple[int, int], row: list[str], dialect: Dialect) -> str:
+    first, last = where
+    place = f"line {first}" if first == last else f"lines {first} to {last}"
     source = "the header has" if dialect.header else "the first row has"
     hint = " or an unclosed quotation mark" if first != last else ""
+    sign = "" if dialect.delimiter == NO_DELIMITER else f" {dialect.delimiter!r}"
     return (
-        f"{path}, {where}: {len(row)} values where {source} {len(dialect.names)}; "
-        f"look for a missing or extra {dialect.delimiter!r}{hint}."
+        f"{path}, {place}: {len(row)} values where {source} {len(dialect.names)}; "
+        f"look for a missing or extra{sign}{hint}, or columns were split at the wrong sign"
     )

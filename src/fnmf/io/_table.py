@@ -8,9 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-
-class TableError(ValueError):
-    """A file that cannot be used as a table; the message says where and what to do."""
+from fnmf.io._told import Note, TableError, listed
 
 
 @dataclass(frozen=True)
@@ -22,6 +20,8 @@ class Roles:
     exclude: tuple[str, ...] = ()
     # Columns that must be numbers and must stay, whatever they look like.
     required: frozenset[str] = frozenset()
+    # Columns that must be text, whatever they look like.
+    texts: frozenset[str] = frozenset()
 
     def named(self) -> list[str]:
         """Every column the user named."""
@@ -30,14 +30,12 @@ class Roles:
     def check(self, names: Sequence[str], path: Path) -> None:
         """Raise if a column the user named does not exist or has two roles."""
         if len(set(self.named())) < len(self.named()):
-            raise TableError(
-                "A column is named twice among --id-column, --label-column, --exclude."
-            )
+            raise TableError("A column is named twice", "roles")
+        known = set(names)
         for name in self.named():
-            if name not in names:
-                shown = ", ".join(repr(known) for known in list(names)[:12])
-                more = ", ..." if len(names) > 12 else ""
-                raise TableError(f"{path} has no column {name!r}; its columns are {shown}{more}.")
+            if name not in known:
+                shown = listed(list(names), 12)
+                raise TableError(f"{path} has no column {name!r}; its columns are {shown}")
 
 
 @dataclass
@@ -58,6 +56,10 @@ class Table:
         What was decided on the way, in plain words.
     lines : ndarray or None
         Line of the file on which each row starts, for text files.
+    texts : dict of str to list of str
+        Columns of text, kept if they are to be encoded.
+    image_shape : tuple of int or None
+        Height and width, if rows are images.
     """
 
     path: Path
@@ -67,12 +69,35 @@ class Table:
     labels: list[str] | None = None
     notes: list[str] = field(default_factory=list)
     lines: np.ndarray | None = None
+    texts: dict[str, list[str]] = field(default_factory=dict)
+    image_shape: tuple[int, int] | None = None
 
     def place(self, row: int, column: int | None = None) -> str:
         """Where a value is, in words: file, line or row, column."""
         where = f"{self.path}, "
         where += f"line {self.lines[row]}" if self.lines is not None else f"row {row + 1}"
         return where if column is None else f"{where}, column {self.names[column]!r}"
+
+    def transpose(self, duplicates: str, problems: list[TableError]) -> None:
+        """Turn the table round: columns become samples, the names of the rows become features."""
+        if self.labels is not None:
+            raise TableError(f"{self.path}: columns that are samples cannot hold their classes")
+        n_rows = self.X.shape[0]
+        names = self.ids or [f"column {k}" for k in range(1, n_rows + 1)]
+        names, notes = unique_names(names, self.path, duplicates, problems)
+        turned: Any = self.X.T
+        dense = not sp.issparse(self.X)
+        self.X = np.ascontiguousarray(turned) if dense else sp.csr_array(turned)
+        self.ids, self.names = list(self.names), names
+        self.lines, self.texts, self.image_shape = None, {}, None
+        self.notes += notes
+
+    def leave_out(self, names: set[str]) -> None:
+        """Take columns out of the data."""
+        kept = [k for k, name in enumerate(self.names) if name not in names]
+        check_not_empty(self.X.shape[0], len(kept), self.path)
+        if len(kept) < len(self.names):
+            self.X, self.names = self.X[:, kept], [self.names[k] for k in kept]
 
     def keep(self, rows: np.ndarray) -> None:
         """Keep only the rows that the mask selects."""
@@ -81,29 +106,44 @@ class Table:
         self.ids = None if self.ids is None else [self.ids[i] for i in kept]
         self.labels = None if self.labels is None else [self.labels[i] for i in kept]
         self.lines = None if self.lines is None else self.lines[rows]
+        self.texts = {name: [cells[i] for i in kept] for name, cells in self.texts.items()}
 
 
-def check_names(names: Sequence[str], path: Path) -> None:
-    """Raise if two columns have the same name."""
+def unique_names(
+    names: Sequence[str], path: Path, duplicates: str, problems: list[TableError]
+) -> tuple[list[str], list[Note]]:
+    """Names without repetition: numbered on request, otherwise a problem."""
+    if len(set(names)) == len(names):
+        return list(names), []
     seen: dict[str, int] = {}
+    taken = set(names)
+    result: list[str] = []
+    renamed: list[str] = []
     for position, name in enumerate(names, start=1):
-        if name in seen:
-            raise TableError(
-                f"{path} has two columns named {name!r} (columns {seen[name]} and {position}); "
-                "rename one of them."
-            )
-        seen[name] = position
+        if name not in seen:
+            seen[name] = position
+            result.append(name)
+            continue
+        if duplicates != "number" and not renamed:
+            text = f"{path} has two columns named {name!r} (columns {seen[name]} and {position})"
+            problems.append(TableError(text, "duplicates", column=name))
+        count = 2
+        while f"{name} ({count})" in taken:
+            count += 1
+        result.append(f"{name} ({count})")
+        taken.add(result[-1])
+        renamed.append(result[-1])
+    return result, [Note(f"columns of the same name were numbered: {listed(renamed)}")]
 
 
-def check_not_empty(n_rows: int, n_columns: int, path: Path, notes: Sequence[str] = ()) -> None:
+def check_not_empty(n_rows: int, n_columns: int, path: Path, texts: Sequence[str] = ()) -> None:
     """Raise if nothing is left to cluster."""
     if n_rows == 0:
-        raise TableError(f"{path} has no rows of data.")
+        raise TableError(f"{path} has no rows of data")
     if n_columns == 0:
-        why = f" ({'; '.join(notes)})" if notes else ""
-        raise TableError(
-            f"{path} has no numeric column left{why}; at least one column of numbers is needed."
-        )
+        why = f" (columns of text: {listed(list(texts))})" if texts else ""
+        text = f"{path} has no numeric column left{why}; at least one column of numbers is needed"
+        raise TableError(text, "encode" if texts else "")
 
 
 def compact_csr(matrix: Any) -> sp.csr_array:
@@ -114,3 +154,8 @@ def compact_csr(matrix: Any) -> sp.csr_array:
         parts = (csr.data, csr.indices.astype(np.int32), csr.indptr.astype(np.int32))
         csr = sp.csr_array(parts, shape=csr.shape)
     return csr
+
+
+def text(value: Any) -> str:
+    """Bytes or anything else as text."""
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)

@@ -1,0 +1,101 @@
+"""Columns that hold no feature: row numbers, names of rows, text, dates, nothing at all."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from fnmf.io._dates import date_form
+from fnmf.io._table import Table
+from fnmf.io._told import Note, listed
+
+_IDENTIFIER = re.compile(r"(^|[^a-z])(id|key|number|no|nr|code)$", re.IGNORECASE)
+_ROW_NAMES = ("", "id", "index", "row", "rowid", "row_id", "unnamed: 0", "column 1")
+_MOST_CONSTANT = 2000
+
+
+def note_left_out(table: Table, examples: Mapping[str, Sequence[str]]) -> None:
+    """Say which columns of text and of dates are not among the features."""
+    dates = [name for name, cells in examples.items() if date_form(cells) is not None]
+    texts = [name for name in examples if name not in dates]
+    for what, names in (("text", texts), ("dates", dates)):
+        if names:
+            text = f"columns of {what} were left out: {listed(names)}"
+            table.notes.append(Note(text, "encode", columns=names))
+
+
+def set_apart(table: Table, required: frozenset[str]) -> None:
+    """Take columns out that cannot be features; columns in ``required`` stay whatever they hold."""
+    _set_empty_apart(table, required)
+    _set_row_numbers_apart(table, required)
+    _note_identifiers(table, required)
+    _note_constant(table, required)
+
+
+def _set_empty_apart(table: Table, required: frozenset[str]) -> None:
+    # The first row decides nearly always, so that large tables are not scanned.
+    suspects = np.flatnonzero(np.isnan(table.X[0])) if len(table.X) else np.arange(0)
+    empty = [
+        k
+        for k in suspects.tolist()
+        if table.names[k] not in required and np.isnan(table.X[:, k]).all()
+    ]
+    if empty:
+        shown = listed([table.names[k] for k in empty])
+        table.notes.append(Note(f"columns without any value were left out: {shown}"))
+        _drop_columns(table, empty)
+
+
+def _set_row_numbers_apart(table: Table, required: frozenset[str]) -> None:
+    """A first column that counts the rows is a name of the rows, not a feature."""
+    if not table.names or table.names[0].strip().lower() not in _ROW_NAMES or len(table.X) < 3:
+        return
+    if table.names[0] in required:
+        return
+    first = table.X[:, 0]
+    if first[0] in (0, 1) and np.array_equal(first, first[0] + np.arange(len(first))):
+        table.notes.append(Note(f"column {table.names[0]!r} counts the rows and was left out"))
+        if table.ids is None:
+            table.ids = [str(int(value)) for value in first]
+        _drop_columns(table, [0])
+
+
+def _note_identifiers(table: Table, required: frozenset[str]) -> None:
+    """Numbers that only name the rows would drown the features; the user must decide."""
+    for k, name in enumerate(table.names):
+        if name in required or not _IDENTIFIER.search(name):
+            continue
+        column = table.X[:, k]
+        if (
+            len(column) > 2
+            and (column == np.floor(column)).all()
+            and len(set(column)) == len(column)
+        ):
+            text = f"column {name!r} looks like an identifier and is used as a feature"
+            table.notes.append(Note(text, "identifier", column=name))
+
+
+def _note_constant(table: Table, required: frozenset[str]) -> None:
+    if len(table.X) < 3 or len(table.names) > _MOST_CONSTANT:
+        return
+    # Two rows decide nearly always.
+    suspects = np.flatnonzero(table.X[0] == table.X[-1]).tolist()
+    same = [
+        table.names[k]
+        for k in suspects
+        if table.names[k] not in required and (table.X[:, k] == table.X[0, k]).all()
+    ]
+    if same:
+        text = f"columns with one value everywhere, which tell nothing apart: {listed(same)}"
+        table.notes.append(Note(text))
+
+
+def _drop_columns(table: Table, columns: list[int]) -> None:
+    gone = set(columns)
+    kept = [k for k in range(len(table.names)) if k not in gone]
+    # Shift the kept columns to the left in place: a copy would double the memory.
+    for target, source in enumerate(kept):
+        if target != source:
+            table.X[:, target] = table.X[:, source]
+    table.X = table.X[:, : len(kept)]
+    table.names = [table.names[k] for k in kept]

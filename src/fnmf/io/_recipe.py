@@ -1,0 +1,187 @@
+"""The way of a table into a model, stored with the model so that new rows go the same way."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf._validation import check_choice
+from fnmf.io._clean import Cleaning, clean
+from fnmf.io._encode import Encoding, learn_encoding
+from fnmf.io._table import Table
+from fnmf.io._told import Note, TableError, listed, raise_all
+
+_UNLIKE_UNITS = 1000.0
+_KEYS = ("columns", "normalize", "missing", "negative", "fill", "shift", "scale")
+
+
+@dataclass
+class Recipe:
+    """Columns and treatment of the training table.
+
+    Attributes
+    ----------
+    columns : list of str
+        The features, in the order of the model.
+    normalize : {"samples", "none"}
+        Whether rows are scaled to unit length.
+    cleaning : Cleaning
+        Treatment of missing and negative values.
+    scale : ndarray or None
+        Factor of each column.
+    encoding : Encoding or None
+        How columns of text and dates became features.
+    transpose : bool
+        Whether the samples are the columns of the file.
+    """
+
+    columns: list[str]
+    normalize: str = "samples"
+    cleaning: Cleaning = field(default_factory=Cleaning)
+    scale: np.ndarray | None = None
+    encoding: Encoding | None = None
+    transpose: bool = False
+
+    def __post_init__(self) -> None:
+        check_choice("normalize", self.normalize, ("samples", "none"))
+
+    @classmethod
+    def learn(
+        cls,
+        table: Table,
+        *,
+        missing: str = "error",
+        negative: str = "error",
+        normalize: str = "samples",
+        scale: str = "none",
+        problems: list[TableError] | None = None,
+    ) -> "Recipe":
+        """Treat the training table in place and note how.
+
+        Columns of text that the table has kept are encoded. What the choices do not cover is
+        raised, or added to ``problems``.
+        """
+        check_choice("scale", scale, ("none", "max"))
+        found: list[TableError] = []
+        encoding = learn_encoding(table) if table.texts else None
+        cleaning = Cleaning(missing, negative)
+        clean(table, cleaning, problems=found)
+        if problems is None:
+            raise_all(found)
+        else:
+            problems += found
+        recipe = cls(list(table.names), normalize, cleaning, None, encoding)
+        if not found:
+            recipe._learn_scale(table, scale)
+        return recipe
+
+    def _learn_scale(self, table: Table, scale: str) -> None:
+        largest = _column_maxima(table.X)
+        if scale == "max":
+            self.scale = 1 / np.where(largest > 0, largest, 1.0)
+            return
+        live = largest[largest > 0]
+        if live.size and live.max() > _UNLIKE_UNITS * live.min():
+            text = (
+                f"columns differ in scale (largest values from {live.min():.3g} to "
+                f"{live.max():.3g}), and large ones dominate"
+            )
+            table.notes.append(Note(text, "scale"))
+
+    def follow(self, table: Table) -> Any:
+        """The rows of a new table as the model needs them: columns matched by name."""
+        if self.encoding is not None:
+            self.encoding.apply(table)
+        order = self._order(table)
+        if order != list(range(len(table.names))):
+            table.X = table.X[:, order]
+            table.names = list(self.columns)
+        clean(table, self.cleaning, fitted=True)
+        return self.prepare(table.X)
+
+    def prepare(self, X: Any) -> Any:
+        """Scaled columns, then rows of unit length, as chosen."""
+        sparse = sp.issparse(X)
+        if self.scale is not None:
+            X = X @ sp.diags_array(self.scale) if sparse else X * self.scale
+        if self.normalize == "samples":
+            from sklearn.preprocessing import normalize
+
+            # All-zero rows stay zero.
+            X = normalize(X)
+        return sp.csr_array(X) if sparse else X
+
+    def _order(self, table: Table) -> list[int]:
+        unnamed = all(name == f"column {k}" for k, name in enumerate(table.names, start=1))
+        if unnamed and len(table.names) == len(self.columns):
+            if table.names != self.columns:
+                text = "the new rows name no columns; they are taken in the model's order"
+                table.notes.append(Note(text))
+            return list(range(len(self.columns)))
+        at = {name: k for k, name in enumerate(table.names)}
+        missing = [name for name in self.columns if name not in at]
+        if missing:
+            raise TableError(
+                f"{table.path} lacks {len(missing)} of the {len(self.columns)} columns the model "
+                f"needs: {listed(missing, 6)}; it has {listed(table.names, 6)}"
+            )
+        known = set(self.columns)
+        extra = [name for name in table.names if name not in known]
+        if extra:
+            text = f"columns the model does not know were left out: {listed(extra, 6)}"
+            table.notes.append(Note(text))
+        return [at[name] for name in self.columns]
+
+    def reading(self) -> dict[str, Any]:
+        """What :func:`read_table` must know to read new rows for this recipe."""
+        texts = self.encoding.sources if self.encoding is not None else []
+        return {"required": self.columns, "texts": texts, "transpose": self.transpose}
+
+    def to_metadata(self) -> dict[str, Any]:
+        """Plain values for the model file."""
+        return {
+            "columns": np.array(self.columns, dtype=object),
+            "normalize": self.normalize,
+            "missing": self.cleaning.missing,
+            "negative": self.cleaning.negative,
+            "fill": self.cleaning.fill,
+            "shift": self.cleaning.shift,
+            "scale": self.scale,
+            "encoding": None if self.encoding is None else self.encoding.to_metadata(),
+            "transpose": self.transpose,
+        }
+
+    @classmethod
+    def from_metadata(cls, metadata: dict[str, Any]) -> "Recipe | None":
+        """The recipe stored with a model, None if there is none, an error if it does not fit."""
+        if not set(_KEYS) <= metadata.keys():
+            return None
+        try:
+            columns = [str(name) for name in metadata["columns"]]
+            for key in ("fill", "shift", "scale"):
+                value = metadata[key]
+                fits = value is None or (value.shape == (len(columns),) and value.dtype.kind == "f")
+                if not fits:
+                    raise ValueError(f"{key} does not fit the columns")
+            cleaning = Cleaning(
+                metadata["missing"], metadata["negative"], metadata["fill"], metadata["shift"]
+            )
+            stored = metadata.get("encoding")
+            return cls(
+                columns,
+                str(metadata["normalize"]),
+                cleaning,
+                metadata["scale"],
+                None if stored is None else Encoding.from_metadata(stored),
+                bool(metadata.get("transpose", False)),
+            )
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise ValueError(f"the treatment of its table is inconsistent: {error}") from error
+
+
+def _column_maxima(X: Any) -> np.ndarray:
+    if sp.issparse(X):
+        matrix: Any = X
+        return matrix.max(axis=0).toarray().ravel().astype(float)
+    return np.asarray(X.max(axis=0), dtype=float)

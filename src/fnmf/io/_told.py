@@ -1,0 +1,113 @@
+"""What readers tell: errors and notes that know the remedy apart from its wording.
+
+A remedy is a key. Here it is worded for Python; a command that calls these readers words it in
+its own options.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+REMEDIES = {
+    "": "",
+    "encoding": "name its encoding with encoding=...",
+    "delimiter": "choose with delimiter=..., decimal=... and thousands=...",
+    "marks": "choose with decimal=... and thousands=...",
+    "foreign": "choose with decimal=... and thousands=..., or leave the column out with "
+    "exclude=[{column!r}]",
+    "exclude": "leave the column out with exclude=[{column!r}]",
+    "identifier": "leave it out with exclude=[{column!r}], or name it as id_column",
+    "cell": "correct the cell, count such cells as missing with na_values=[{cell!r}], or leave "
+    "the column out with exclude=[{column!r}]",
+    "roles": "name every column once among id_column, label_column and exclude",
+    "duplicates": 'rename one of them, or let them be numbered with duplicates="number"',
+    "missing": 'choose missing="drop" (leave such rows out), missing="median" or missing="zero"',
+    "infinite": "correct it, or leave the column out with exclude=[{column!r}]",
+    "negative": 'choose negative="shift" (move each column that has negative values up to start '
+    'at 0) or negative="abs" (drop the signs)',
+    "abs": 'choose negative="abs"',
+    "scale": 'scale="max" makes them comparable',
+    "encode": "encode=True turns them into features",
+    "transpose": "transpose=True turns the table round",
+    "labels": "name the rows with id_column",
+    "layer": "choose with layer=... or raw=True",
+    "sheet": "choose with sheet=...",
+}
+
+
+def worded(text: str, remedy: str, facts: dict[str, Any], words: dict[str, str] = REMEDIES) -> str:
+    """The sentence with its remedy in the words of ``words``."""
+    told = words[remedy].format(**facts)
+    return f"{text}; {told}" if told else text
+
+
+class Note(str):
+    """A remark on what was decided; a string with the remedy, if there is one, kept apart."""
+
+    text: str
+    remedy: str
+    facts: dict[str, Any]
+
+    def __new__(cls, text: str, remedy: str = "", **facts: Any) -> "Note":
+        note = super().__new__(cls, worded(text, remedy, facts))
+        note.text, note.remedy, note.facts = text, remedy, facts
+        return note
+
+
+class TableError(ValueError):
+    """A file that cannot be used as a table; the message says where and what to do.
+
+    Attributes
+    ----------
+    text : str
+        What is wrong and where, without the remedy.
+    remedy : str
+        Key of the remedy, or an empty string.
+    facts : dict
+        What the remedy is about, for example the column.
+    """
+
+    def __init__(self, text: str, remedy: str = "", **facts: Any) -> None:
+        self.text, self.remedy, self.facts = text.rstrip("."), remedy, facts
+        told = worded(self.text, remedy, facts)
+        super().__init__(told if told.endswith("?") else f"{told}.")
+
+    @property
+    def problems(self) -> "Sequence[TableError]":
+        """Everything that is wrong, one error each."""
+        return (self,)
+
+
+class SeveralError(TableError):
+    """Several things are wrong with one table; all are told at once."""
+
+    # What the user typed, if that is known: the remedy can then be put into it.
+    command: Sequence[str] | None = None
+
+    def __init__(self, problems: "Sequence[TableError]") -> None:
+        super().__init__(" ".join(str(problem) for problem in problems))
+        self._problems = tuple(problems)
+
+    @property
+    def problems(self) -> "Sequence[TableError]":
+        """Everything that is wrong, one error each."""
+        return self._problems
+
+
+def raise_all(problems: "Sequence[TableError]") -> None:
+    """Raise what there is to raise: nothing, the one problem, or all of them together."""
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise SeveralError(problems)
+
+
+def listed(names: Sequence[object], most: int = 8) -> str:
+    """The first few names in quotation marks."""
+    shown = ", ".join(repr(name) for name in names[:most])
+    return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def one_line(error: BaseException) -> str:
+    """The text of a foreign exception, short and on one line."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text.rstrip(".")[:200]

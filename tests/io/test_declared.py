@@ -1,0 +1,205 @@
+"""What a file declares is checked before memory is taken; no line takes more than linear time."""
+
+import io
+import subprocess
+import sys
+import time
+import zipfile
+
+import h5py
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from fnmf.io import TableError, read_table
+from fnmf.io._numbers import ALL_MARKS, parse_number
+
+HUGE = 10**10
+
+
+def write_mtx(path):
+    path.write_text(f"%%MatrixMarket matrix coordinate real general\n3 {2**31 - 1} 1\n1 1 1\n")
+
+
+def write_npz(path):
+    parts = {
+        "indices": np.array([0], dtype=np.int64),
+        "indptr": np.array([0, 1, 1, 1], dtype=np.int64),
+        "format": np.array(b"csr"),
+        "shape": np.array([3, HUGE]),
+        "data": np.ones(1),
+    }
+    np.savez(path, **parts)
+
+
+def write_csc(path):
+    parts = {
+        "indices": np.array([0], dtype=np.int64),
+        "indptr": np.array([0, 1], dtype=np.int64),
+        "format": np.array(b"csc"),
+        "shape": np.array([HUGE, 1]),
+        "data": np.ones(1),
+    }
+    np.savez(path, **parts)
+
+
+def write_h5ad(path):
+    with h5py.File(path, "w") as file:
+        group = file.create_group("X")
+        group.attrs["encoding-type"] = "csr_matrix"
+        group.attrs["shape"] = (3, HUGE)
+        group["data"], group["indices"] = np.ones(1), np.zeros(1, dtype=int)
+        group["indptr"] = np.array([0, 1, 1, 1])
+
+
+def write_npy(path):
+    header = io.BytesIO()
+    shape = {"descr": "|b1", "fortran_order": False, "shape": (1, HUGE)}
+    np.lib.format.write_array_header_1_0(header, shape)
+    with open(path, "wb") as file:
+        file.write(header.getvalue())
+        # A sparse file: as long as it says, and empty.
+        file.truncate(HUGE + len(header.getvalue()))
+
+
+def write_csv(path):
+    path.write_bytes(b"," * (1 << 23) + b"\n")
+
+
+LIMITED = """
+import resource, sys
+limit = int(sys.argv[2])
+from fnmf.io import TableError, read_table
+import fnmf.io._arrays, fnmf.io._parquet, fnmf.io._csv, fnmf.io._h5ad, pyarrow.parquet
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + limit, used + limit))
+try:
+    read_table(sys.argv[1])
+except TableError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("x.mtx", write_mtx),
+        ("x.npz", write_npz),
+        ("y.npz", write_csc),
+        ("x.h5ad", write_h5ad),
+        ("x.npy", write_npy),
+        ("x.csv", write_csv),
+    ],
+)
+@pytest.mark.skipif(sys.platform != "linux", reason="memory is bounded as Linux does it")
+def test_columns_and_rows_that_do_not_exist_take_no_memory(tmp_path, name, write):
+    write(tmp_path / name)
+    # A mapped file counts as memory here, so it gets its own size in addition.
+    room = (1 << 29) + (HUGE if name == "x.npy" else 0)
+    done = subprocess.run(
+        [sys.executable, "-c", LIMITED, tmp_path / name, str(room)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert name in done.stdout, done.stderr
+    assert "columns" in done.stdout or "rows" in done.stdout
+
+
+def test_parquet_of_one_value_many_times_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("fnmf.io._guard.FREE_SIZE", 1 << 20)
+    pq.write_table(pa.table({"a": np.zeros(4_000_000)}), tmp_path / "x.parquet")
+    with pytest.raises(TableError, match="which no honest data does"):
+        read_table(tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "{}x",
+        "{}.{}x",
+        "1.{}x",
+        "1e{}x",
+        "-{}e5x",
+        " {}x",
+        "{},{}x",
+        "{0}.{0}.{0}",
+        "1,234,{}",
+        "1'{}",
+    ],
+)
+def test_a_cell_is_judged_in_linear_time(cell):
+    def seconds(length):
+        text = cell.format("1" * length, "2" * length)
+        start = time.perf_counter()
+        for marks in ALL_MARKS:
+            parse_number(text, marks)
+        return time.perf_counter() - start
+
+    small = min(seconds(20_000) for _ in range(3))
+    # Eight times the length: linear gives 8, quadratic 64.
+    assert min(seconds(160_000) for _ in range(3)) < 24 * small + 0.01
+
+
+def test_long_lines_of_digits_are_refused_or_read(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + ("1" * 16_000 + "x,2\n") * 11)
+    with pytest.raises(TableError, match=r"t\.csv"):
+        read_table(path, required=["a"])
+    assert read_table(path).names == ["b"]
+
+
+def test_damaged_archives_are_told_by_name(tmp_path):
+    path = tmp_path / "t.npz"
+    np.savez_compressed(path, X=np.random.default_rng(0).random((20, 5)))
+    whole = path.read_bytes()
+    rng = np.random.default_rng(0)
+    refused = 0
+    for _ in range(300):
+        data = bytearray(whole)
+        for at in rng.integers(0, len(data), 3):
+            data[at] = rng.integers(256)
+        path.write_bytes(data)
+        try:
+            told = str(read_table(path).path)
+        except TableError as error:
+            told = str(error)
+            refused += 1
+        assert "t.npz" in told
+    assert refused > 100
+
+
+def test_a_zip_whose_method_nobody_knows_is_told(tmp_path):
+    path = tmp_path / "t.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("t.csv", "a,b\n1,2\n")
+    data = bytearray(path.read_bytes())
+    at = data.index(b"PK\x01\x02")
+    data[at + 10] = data[8] = 99
+    path.write_bytes(data)
+    with pytest.raises(TableError, match=r"t\.zip"):
+        read_table(path)
+
+
+def test_a_decoder_that_hangs_is_ended(tmp_path, monkeypatch):
+    from pathlib import Path
+
+    from fnmf.io import _isolated
+
+    program = tmp_path / "hangs.py"
+    program.write_text("import time\nprint('{}', flush=True)\ntime.sleep(60)\n")
+    monkeypatch.setattr(_isolated, "_SILENT_SECONDS", 0.5)
+    with pytest.raises(TableError, match="silent for"):
+        _isolated.decode(program, {}, Path("x.h5ad"), 1)
+
+
+def test_a_decoder_that_crashes_is_told(tmp_path):
+    from pathlib import Path
+
+    from fnmf.io import _isolated
+
+    program = tmp_path / "crashes.py"
+    program.write_text("import os\nos.kill(os.getpid(), 11)\n")
+    with pytest.raises(TableError, match="crashed"):
+        _isolated.decode(program, {}, Path("x.h5ad"), 1)
