@@ -33,25 +33,29 @@ def test_a_failure_leaves_what_was_there(tmp_path, error):
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
 
 
-def test_a_folder_is_replaced_only_when_asked(tmp_path):
-    folder = tmp_path / "f"
-    for text, replace in (("one", False), ("two", True)):
-        with atomic_folder(folder, replace=replace) as partial:
-            (partial / text).touch()
-        assert [p.name for p in folder.iterdir()] == [text]
-    with pytest.raises(OSError, match=r"not empty|exists"), atomic_folder(folder) as partial:
-        (partial / "three").touch()
-    assert [p.name for p in folder.iterdir()] == ["two"]
-    assert [p.name for p in tmp_path.iterdir()] == ["f"]
-
-
-def test_a_failed_replacement_keeps_the_older_folder(tmp_path):
+def test_a_full_folder_is_never_replaced(tmp_path):
     folder = tmp_path / "f"
     with atomic_folder(folder) as partial:
         (partial / "one").touch()
-    with pytest.raises(RuntimeError), atomic_folder(folder, replace=True):
-        raise RuntimeError
+    with pytest.raises(OSError, match=r"not empty|exists"), atomic_folder(folder) as partial:
+        (partial / "two").touch()
     assert [p.name for p in folder.iterdir()] == ["one"]
+    assert [p.name for p in tmp_path.iterdir()] == ["f"]
+
+
+def test_what_a_killed_process_left_is_cleared_and_what_is_in_use_is_not(tmp_path):
+    left, other = tmp_path / ".f.0123456789ab.partial", tmp_path / ".f.notes.partial"
+    for folder in (left, other):
+        folder.mkdir()
+        (folder / "half").touch()
+    with atomic_folder(tmp_path / "f") as first:
+        assert not left.exists()
+        assert other.exists()
+        with atomic_folder(tmp_path / "f") as second:
+            assert first.exists()
+        assert not second.exists()
+        assert first.exists()
+    assert (tmp_path / "f").exists()
 
 
 def test_new_files_follow_the_umask(tmp_path):

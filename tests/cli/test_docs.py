@@ -18,16 +18,32 @@ def test_the_path_of_a_new_user(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```console\n(.*?)```", text, re.DOTALL)
     commands = [line for block in blocks for line in block.splitlines()]
-    assert sum(line.startswith("$ fnmf ") for line in commands) >= 5
+    assert sum(line.startswith("$ fnmf ") for line in commands) >= 4
     for position, line in enumerate(commands):
         if not line.startswith("$ fnmf "):
             continue
-        following = commands[position + 1] if position + 1 < len(commands) else ""
-        told = following if following.startswith("fnmf: ") else ""
+        end = next(
+            (k for k in range(position + 1, len(commands)) if commands[k].startswith("$ ")),
+            len(commands),
+        )
+        told = "\n".join(commands[position + 1 : end]).strip()
+        assert not told or told.startswith("fnmf: ")
         result = CliRunner().invoke(app, shlex.split(line)[2:])
         assert result.exit_code == (2 if told else 0), result.output
         assert result.stderr.strip() == told
-    assert (tmp_path / "customers-applied/labels.csv").exists()
+    assert (tmp_path / "customers.csv-applied/labels.csv").exists()
+
+
+def test_the_commands_of_the_first_page(tmp_path, monkeypatch):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    runpy.run_path(str(ROOT / "examples/make_customers.py"))["write"](tmp_path / "customers.csv")
+    (tmp_path / "new.csv").write_bytes((tmp_path / "customers.csv").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(r"^(fnmf (?:cluster|apply|report|inspect) .*)$", text, re.MULTILINE)
+    assert len(commands) >= 2
+    for line in commands:
+        result = CliRunner().invoke(app, shlex.split(line, comments=True)[1:])
+        assert result.exit_code == 0, result.output + result.stderr
 
 
 def test_every_picture_of_the_documentation_exists():

@@ -17,9 +17,10 @@ from fnmf.cli._outputs import safe_cell, to_json
         ("+1-555", "'+1-555"),
         ("-2.5e3", "-2.5e3"),
         (" =x", "' =x"),
-        ("\t=x", "' =x"),
+        ("\t=x", "'\t=x"),
         ("plain", "plain"),
-        ("a\r\nb", "a  b"),
+        ("a\r\nb", "a\r\nb"),
+        ("\u0645\u06cc\u200c\u062e", "\u0645\u06cc\u200c\u062e"),
         ("\x1b[0m", "\ufffd[0m"),
     ],
 )

@@ -5,7 +5,9 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
@@ -17,20 +19,51 @@ class UsageError(Exception):
     """The command was used in a way that cannot work; the message says how to."""
 
 
+@dataclass
+class Outcome:
+    """What a command has done so far: where its results are, once they are there."""
+
+    folder: Path | None = None
+
+    def told(self) -> str:
+        """What is true of the results."""
+        if self.folder is None:
+            return "nothing was written"
+        return f"the results are complete, in {self.folder}"
+
+
+class OutputError(Exception):
+    """Standard output could not be written to."""
+
+
 @contextmanager
-def handled() -> Iterator[None]:
-    """Turn every exception into a sentence on the error stream and an exit code."""
-    previous = _interrupt_on_terminate()
+def printing() -> Iterator[None]:
+    """Tell trouble with standard output from trouble with files."""
     try:
         yield
+        # What is buffered must fail here, where it can be told, and not while Python ends.
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError as error:
+        raise OutputError(error.strerror or str(error)) from error
+
+
+@contextmanager
+def handled() -> Iterator[Outcome]:
+    """Turn every exception into a sentence on the error stream and an exit code."""
+    previous = _interrupt_on_terminate()
+    outcome = Outcome()
+    try:
+        yield outcome
+        with printing():
+            pass
     except (typer.Exit, typer.Abort, SystemExit):
         raise
     except KeyboardInterrupt:
-        fail("interrupted; nothing was written.", FAILED)
-    except BrokenPipeError:
-        # The reader of our output has gone; nobody is left to complain to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise typer.Exit(FAILED) from None
+        fail(f"interrupted; {outcome.told()}.", FAILED)
+    except OutputError as error:
+        _close_output()
+        fail(f"the output could not be written ({error}); {outcome.told()}.", FAILED)
     except Exception as error:
         if os.environ.get("FNMF_TRACEBACK"):
             raise
@@ -58,17 +91,36 @@ def sentence(error: Exception) -> tuple[str, int]:
         return f"{place}{error.strerror or text}.", FAILED
     if isinstance(error, MemoryError):
         return "not enough memory; try --float32, fewer columns, or a .npy file.", FAILED
-    if isinstance(error, UsageError | ValueError | TypeError):
+    if isinstance(error, UsageError):
         return text, WRONG
+    if isinstance(error, ValueError | TypeError):
+        return _in_own_words(error, text), WRONG
     return f"{type(error).__name__}: {text} (set FNMF_TRACEBACK=1 for details)", FAILED
+
+
+def _in_own_words(error: Exception, text: str) -> str:
+    from fnmf.cli._hints import all_problems, in_options
+    from fnmf.io import TableError
+
+    if isinstance(error, TableError):
+        return all_problems(error.problems, getattr(error, "command", None))
+    return in_options(text)
 
 
 def fail(text: str, code: int) -> NoReturn:
     """Say what went wrong and leave."""
     from fnmf._text import visible
 
-    typer.echo(f"fnmf: {visible(text, longest=2000)}", err=True)
+    lines = [visible(line, longest=2000) for line in text.split("\n")]
+    with suppress(OSError):
+        typer.echo("fnmf: " + "\n".join(lines), err=True)
     raise typer.Exit(code)
+
+
+def _close_output() -> None:
+    """Keep Python from trying again, and complaining again, while it ends."""
+    with suppress(OSError, AttributeError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _interrupt_on_terminate() -> Any:

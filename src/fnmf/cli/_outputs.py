@@ -9,15 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._text import visible
 from fnmf.describe import Statistics
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
+_CONTROLS = frozenset(map(chr, (*range(9), 11, 12, *range(14, 32), *range(127, 160))))
 
 
 def safe_cell(text: Any) -> str:
-    """Text that a spreadsheet shows and does not run: formulas get an apostrophe in front."""
-    cell = visible(text, longest=1000)
+    """The text as it is, except that a spreadsheet must not run it and a terminal not obey it.
+
+    Formulas get an apostrophe in front, control characters become visible; everything else,
+    joiners without width and line ends within a name among them, stays.
+    """
+    cell = "".join("\ufffd" if char in _CONTROLS else char for char in str(text))
     if cell.lstrip()[:1] in ("=", "+", "-", "@", "|", "%") and not _NUMBER.fullmatch(cell):
         return f"'{cell}"
     return cell
@@ -25,8 +29,8 @@ def safe_cell(text: Any) -> str:
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A CSV file with safe text cells; numbers keep every digit."""
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file)
+    with open(path, "w", encoding="utf-8", errors="replace", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
         writer.writerow([safe_cell(name) for name in header])
         for row in rows:
             writer.writerow([safe_cell(c) if isinstance(c, str) else c for c in row])
@@ -59,8 +63,10 @@ def write_features(path: Path, names: Sequence[str], model: Any, stats: Statisti
     columns["explained_by_clusters"] = stats.explained
     for name, row in zip(stats.names, stats.means, strict=True):
         columns[f"mean_in_{name}"] = row
-    values = (np.asarray(column).tolist() for column in columns.values())
-    write_csv(path, ["feature", *columns], zip(names, *values, strict=True))
+    # The most relevant first: that is what the file is opened for.
+    order = np.argsort(-np.asarray(next(iter(columns.values())), dtype=float), kind="stable")
+    values = (np.asarray(column)[order].tolist() for column in columns.values())
+    write_csv(path, ["feature", *columns], zip([names[k] for k in order], *values, strict=True))
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:
@@ -76,7 +82,7 @@ def to_json(value: dict[str, Any]) -> str:
 def row_names(ids: Sequence[str] | None, lines: np.ndarray | None, n_rows: int) -> list[str]:
     """Names of rows: the id column, else the line in the file, else the row number."""
     if ids is not None:
-        return [visible(name) for name in ids]
+        return list(ids)
     if lines is not None:
         return [f"line {line}" for line in lines]
     return [f"row {i}" for i in range(1, n_rows + 1)]

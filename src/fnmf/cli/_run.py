@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from fnmf import __version__
-from fnmf._atomic import atomic_folder
-from fnmf.cli._data import Recipe, file_hash
-from fnmf.cli._errors import UsageError
+from fnmf.cli._errors import UsageError, printing
+from fnmf.cli._files import RUN_FILES
+from fnmf.cli._folder import check_folder, content_hash, results_folder
+from fnmf.cli._hints import in_options, note_text
 from fnmf.cli._models import fit_model
 from fnmf.cli._outputs import (
     row_names,
@@ -24,7 +25,7 @@ from fnmf.cli._outputs import (
 from fnmf.cli._progress import working
 from fnmf.cli._show import console, show_summary
 from fnmf.describe import cluster_statistics
-from fnmf.io import Table
+from fnmf.io import Recipe, Table
 from fnmf.persistence import save
 from fnmf.reporting import summarise, write_page
 from fnmf.restarts import restart_agreement
@@ -65,7 +66,8 @@ class Run:
         """Fit the model and collect what there is to tell."""
         X = self.recipe.prepare(self.table.X)
         started = time.perf_counter()
-        notes = [*self.table.notes, *fit_model(self.model, X)]
+        told = fit_model(self.model, X)
+        notes = [*map(note_text, self.table.notes), *map(in_options, told)]
         seconds = time.perf_counter() - started
         self.record = self._record(notes, seconds)
         with working("Describing the clusters"):
@@ -78,7 +80,7 @@ class Run:
                 labels_true=self.table.labels,
                 image_shape=self.image_shape,
                 agreement=restart_agreement(self.model, X, self.restarts),
-                unit=unit_of(self.reading.get("id_column")),
+                unit=unit_of(self.table.id_name),
                 source={
                     "file": self.file.name,
                     "SHA-256": self.record["input"]["sha256"],
@@ -105,6 +107,7 @@ class Run:
         now = datetime.datetime.now(datetime.UTC)
         return {
             "fnmf": __version__,
+            "command": "cluster",
             "method": type(self.model).__name__,
             "parameters": {
                 name: value if isinstance(value, int | float | str | bool | None) else str(value)
@@ -113,7 +116,7 @@ class Run:
             "seed": self.seed,
             "input": {
                 "file": str(self.file.resolve()),
-                "sha256": file_hash(self.file),
+                "sha256": content_hash(self.file),
                 "bytes": self.file.stat().st_size,
                 "samples": self.table.X.shape[0],
                 "features": self.table.X.shape[1],
@@ -139,7 +142,11 @@ class Run:
         """Every file of the run; the folder appears whole or not at all."""
         ids = row_names(self.table.ids, self.table.lines, self.table.X.shape[0])
         stats = cluster_statistics(self.table.X, self.model.labels_)
-        with working("Writing"), atomic_folder(folder, replace=force) as partial:
+
+        def check() -> None:
+            check_folder(folder, RUN_FILES, force, [self.file])
+
+        with working("Writing"), results_folder(folder, check) as partial:
             write_labels(partial / "labels.csv", ids, self.model.labels_, self.table.labels)
             write_features(partial / "features.csv", self.table.names, self.model, stats)
             if getattr(self.model, "embedding_", None) is not None:
@@ -150,8 +157,9 @@ class Run:
 
     def show(self, folder: Path, as_json: bool) -> None:
         """The essentials on standard output."""
-        if as_json:
-            print(to_json({**self.record, "folder": str(folder)}))
-            return
-        show_summary(self.summary, self.record["notes"])
-        console().print(f"Results are in {folder}; open {folder / 'report.html'} in a browser.")
+        with printing():
+            if as_json:
+                print(to_json({**self.record, "folder": str(folder)}))
+                return
+            show_summary(self.summary, self.record["notes"])
+            console().print(f"Results are in {folder}; open {folder / 'report.html'} in a browser.")

@@ -1,5 +1,6 @@
 """What a person sees on the terminal. Names from the data are cleaned and never read as markup."""
 
+import errno
 import sys
 from typing import Any
 
@@ -11,9 +12,15 @@ def console() -> Any:
     """Standard output without markup or guessed colours."""
     from rich.console import Console
 
+    class Honest(Console):
+        """A console that does not end the program in silence when nobody reads on."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError(errno.EPIPE, "nobody reads it")
+
     # Piped output has no terminal to ask for its width; lines must not be broken then.
     width = None if sys.stdout.isatty() else 160
-    return Console(markup=False, highlight=False, emoji=False, soft_wrap=True, width=width)
+    return Honest(markup=False, highlight=False, emoji=False, soft_wrap=True, width=width)
 
 
 def table(*columns: str, title: str | None = None) -> Any:

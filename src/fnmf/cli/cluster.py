@@ -1,16 +1,13 @@
 """``fnmf cluster``: from a file to clusters, feature weights and a page."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from fnmf.cli import _options as options
 from fnmf.cli._errors import UsageError, handled
-
-if TYPE_CHECKING:
-    from fnmf.cli._data import Recipe
-    from fnmf.io import Table
+from fnmf.cli._files import RUN_FILES
 
 _MODEL = "Model"
 _DATA = "Treatment of the data"
@@ -22,6 +19,7 @@ def _number(help_text: str) -> Any:
 
 
 def cluster(
+    context: typer.Context,
     file: options.Table,
     clusters: Annotated[
         int, typer.Option("-k", "--clusters", min=1, help="Number of clusters.", show_default=False)
@@ -39,10 +37,10 @@ def cluster(
     smoothness: Annotated[float | None, _number("How alike neighbours must be.")] = None,
     neighbors: Annotated[int | None, _number("Neighbours of each sample.")] = None,
     weighting: Annotated[
-        str | None, _number("How features are weighted: relevance, paper.")
+        str | None, _number("How features are weighted: relevance, paper, uniform.")
     ] = None,
     assignment: Annotated[str | None, _number("Mixture of weightings: sample, shared.")] = None,
-    solver: Annotated[str | None, _number("Update rule: mu, mu-fast.")] = None,
+    solver: Annotated[str | None, _number("Update rule: mu, mu-fast, hals.")] = None,
     init: Annotated[str | None, _number("Start: kmeans, random, nndsvda.")] = None,
     max_iter: Annotated[int | None, _number("Most iterations.")] = None,
     tol: Annotated[float | None, _number("When to stop.")] = None,
@@ -90,36 +88,54 @@ def cluster(
         str | None,
         typer.Option(help="HEIGHTxWIDTH, if rows are images.", rich_help_panel=_DATA),
     ] = None,
+    encode: Annotated[
+        bool,
+        typer.Option("--encode", help="Turn text and dates into features.", rich_help_panel=_DATA),
+    ] = False,
     id_column: options.IdColumn = None,
     label_column: options.LabelColumn = None,
     exclude: options.Exclude = None,
     delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
     header: options.Header = None,
     encoding: options.Encoding = None,
+    na: options.Na = None,
+    number_duplicates: options.NumberDuplicates = False,
+    transpose: options.Transpose = False,
+    layer: options.Layer = None,
+    raw: options.Raw = False,
     float32: options.Float32 = False,
 ) -> None:
     """Cluster the rows of a table and find the features that matter.
 
     Writes labels.csv, features.csv, embedding.csv, model.fnmf, report.html and run.json
-    into a new folder, all or none of them.
+    into a folder, all or none of them.
     """
-    with handled():
+    with handled() as outcome:
         if shift and absolute:
             raise UsageError("--shift and --abs exclude each other.")
-        reading = {
-            "id_column": id_column,
-            "label_column": label_column,
-            "exclude": exclude or [],
-            "delimiter": {"\\t": "\t", "tab": "\t"}.get(delimiter or "", delimiter),
-            "header": header,
-            "encoding": encoding,
-        }
-        if delimiter is not None and len(str(reading["delimiter"])) != 1:
-            raise UsageError(f"--delimiter {delimiter!r} must be a single character, or tab.")
-        folder = out or Path(f"{file.name.split('.')[0]}-clusters")
-        _check_folder(folder, force)
+        reading = options.reading_options(
+            id_column=id_column,
+            label_column=label_column,
+            exclude=exclude,
+            delimiter=delimiter,
+            decimal=decimal,
+            thousands=thousands,
+            header=header,
+            encoding=encoding,
+            na=na,
+            number_duplicates=number_duplicates,
+            transpose=transpose,
+            layer=layer,
+            raw=raw,
+            keep_texts=encode,
+        )
+        folder = out or Path(f"{file.resolve().name}-clusters")
+        from fnmf.cli._folder import check_folder
         from fnmf.cli._models import make_model, parse_parameters
 
+        check_folder(folder, RUN_FILES, force, [file])
         given = {
             "n_components": components,
             "n_weightings": weightings,
@@ -136,49 +152,38 @@ def cluster(
             **parse_parameters(param or []),
         }
         model = make_model(method, clusters, seed, jobs, given)
-        table, recipe = _read(
+        from fnmf.cli._data import read_and_learn
+
+        table, recipe = read_and_learn(
             file,
-            reading,
-            float32,
-            clusters,
-            missing=missing.value,
-            negative="shift" if shift else "abs" if absolute else "error",
-            normalize=normalize.value,
-            scale=scale.value,
+            reading | {"dtype": _dtype(float32)},
+            {
+                "missing": missing.value,
+                "negative": "shift" if shift else "abs" if absolute else "error",
+                "normalize": normalize.value,
+                "scale": scale.value,
+            },
+            options.typed(context),
         )
+        recipe.transpose = transpose
+        n_rows = table.X.shape[0]
+        if clusters > n_rows:
+            raise UsageError(
+                f"-k {clusters} is more than the {n_rows} rows of {file}; choose fewer."
+            )
         from fnmf.cli._run import Run, parse_shape
 
-        shape = parse_shape(image_shape, table.X.shape[1])
+        shape = parse_shape(image_shape, table.X.shape[1]) or table.image_shape
         if restarts is None:
             restarts = 3 if table.X.shape[0] * table.X.shape[1] <= _SMALL else 0
         run = Run(file, table, recipe, model, reading, seed, title, shape, restarts)
         run.fit()
         run.write(folder, force)
+        outcome.folder = folder
         run.show(folder, as_json)
 
 
-def _check_folder(folder: Path, force: bool) -> None:
-    if folder.exists() and not force:
-        raise UsageError(
-            f"{folder} exists already; choose another --out, or --force to replace it."
-        )
-    # A folder of something else must never be wiped by a slip of the keyboard.
-    if folder.exists() and not (folder.is_dir() and (folder / "run.json").is_file()):
-        if folder.is_dir() and not any(folder.iterdir()):
-            return
-        raise UsageError(f"{folder} holds no earlier run, so --force does not replace it.")
-
-
-def _read(
-    file: Path, reading: dict[str, Any], float32: bool, clusters: int, **treatment: str
-) -> "tuple[Table, Recipe]":
+def _dtype(float32: bool) -> Any:
     import numpy as np
 
-    from fnmf.cli._data import learn_recipe, read
-
-    table = read(file, dtype=np.float32 if float32 else np.float64, **reading)
-    recipe = learn_recipe(table, **treatment)
-    n_rows = table.X.shape[0]
-    if clusters > n_rows:
-        raise UsageError(f"-k {clusters} is more than the {n_rows} rows of {file}; choose fewer.")
-    return table, recipe
+    return np.float32 if float32 else np.float64

@@ -26,12 +26,15 @@ def inspect(
         import scipy.sparse as sp
 
         from fnmf._text import visible
+        from fnmf.cli._folder import finish_moves
         from fnmf.cli._outputs import to_json
         from fnmf.cli._show import add_row, console, table
         from fnmf.describe import top_indices
         from fnmf.persistence import inspect as look
         from fnmf.reporting import feature_names
 
+        if model.is_dir():
+            finish_moves(model)
         info = look(model / "model.fnmf" if model.is_dir() else model)
         fitted = info.model
         parameters = {k: visible(repr(v)) for k, v in fitted.get_params(deep=False).items()}

@@ -111,28 +111,23 @@ def _draw(
 ) -> None:
     import numpy as np
 
-    from fnmf.cli._data import Recipe, file_hash, follow_recipe, read
+    from fnmf.cli._data import read
+    from fnmf.cli._folder import content_hash, update_record
     from fnmf.cli._outputs import row_names, unit_of
     from fnmf.cli._run import parse_shape
-    from fnmf.persistence import inspect
+    from fnmf.cli.apply import open_model
     from fnmf.reporting import summarise, write_page
     from fnmf.restarts import restart_agreement
 
     record, reading, file, expected, shape = _record_of(folder, data)
-    if not file.is_file():
+    if not file.exists():
         raise UsageError(f"{file} does not exist any more; name the table with --data.")
-    if file_hash(file) != expected:
+    if content_hash(file) != expected:
         raise UsageError(f"{file} is not the table of this run: it has changed since.")
-    info = inspect(folder / "model.fnmf")
-    recipe = Recipe.from_metadata(info.metadata)
-    allowed = {"id_column", "label_column", "exclude", "delimiter", "header", "encoding"}
-    table = read(
-        file,
-        required=recipe.columns,
-        dtype=np.float32 if float32 else np.float64,
-        **{key: value for key, value in reading.items() if key in allowed},
-    )
-    X = follow_recipe(table, recipe)
+    info, recipe = open_model(folder)
+    known = {key: value for key, value in reading.items() if key in options.READING}
+    table = read(file, dtype=np.float32 if float32 else np.float64, **(known | recipe.reading()))
+    X = recipe.follow(table)
     chosen = parse_shape(image_shape, X.shape[1]) or (tuple(shape) if shape else None)
     summary = summarise(
         info.model,
@@ -143,7 +138,7 @@ def _draw(
         labels_true=table.labels,
         image_shape=chosen,
         agreement=restart_agreement(info.model, X, restarts),
-        unit=unit_of(reading.get("id_column")),
+        unit=unit_of(table.id_name),
         source={
             "file": file.name,
             "SHA-256": expected,
@@ -153,6 +148,7 @@ def _draw(
         notes=[str(note) for note in record.get("notes", [])],
     )
     write_page(summary, folder / "report.html")
+    update_record(folder, "report.html")
     typer.echo(f"Wrote {folder / 'report.html'}")
 
 
@@ -160,15 +156,16 @@ def _record_of(
     folder: Path, data: Path | None
 ) -> tuple[dict[str, Any], dict[str, Any], Path, str, Any]:
     """What run.json says: everything, how to read, the table, its checksum, the shape of images."""
-    import json
+    from fnmf.cli._folder import finish_moves, read_record
 
-    record_file = folder / "run.json"
-    if not record_file.is_file():
-        raise UsageError(f"{folder} holds no run.json; give the folder that 'fnmf cluster' wrote.")
+    if folder.is_dir():
+        finish_moves(folder)
+    record = read_record(folder)
+    if record is None or record.get("command", "cluster") != "cluster":
+        raise UsageError(f"{folder} holds no run of 'fnmf cluster'; give the folder that it wrote.")
     try:
-        record = json.loads(record_file.read_text(encoding="utf-8"))
         source, reading = record["input"], dict(record["input"]["reading"])
         file = data or Path(source["file"])
         return record, reading, file, str(source["sha256"]), record["image_shape"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise UsageError(f"{record_file} is damaged; run 'fnmf cluster' again.") from None
+    except (ValueError, KeyError, TypeError):
+        raise UsageError(f"{folder / 'run.json'} is damaged; run 'fnmf cluster' again.") from None

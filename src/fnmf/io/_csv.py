@@ -176,6 +176,7 @@ class _Reader:
         X = self.buffer.finish()
         table = Table(self.path, X, names, notes=list(notes), lines=np.array(self.lines))
         texts = {self.names[k]: cells for k, cells in self.texts.items()}
+        table.id_name = self.roles.id_column
         if self.roles.id_column:
             table.ids = [cell.strip() for cell in texts[self.roles.id_column]]
         if self.roles.label_column:
@@ -186,7 +187,7 @@ class _Reader:
             position, ids = next(iter(self.rivals.items()))
             name = self.names[position]
             if not (self.encoded and date_form(left_out[name])):
-                table.ids = list(ids)
+                table.ids, table.id_name = list(ids), name
                 table.notes.append(Note(f"column {name!r} names the rows", columns=[name]))
                 del left_out[name]
         table.texts = {name: texts[name] for name in left_out if self.encoded}

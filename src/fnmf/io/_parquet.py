@@ -90,7 +90,7 @@ class _Reader:
             self.options.told(buffer.n_rows)
         table = Table(self.path, buffer.finish(), self.columns, notes=[*self.notes])
         id_column = roles.id_column or self.index
-        table.ids = texts[id_column] if id_column else None
+        table.ids, table.id_name = texts[id_column] if id_column else None, id_column
         table.labels = texts[roles.label_column] if roles.label_column else None
         if table.ids is None:
             self._name_rows(table, examples, texts)
@@ -123,7 +123,7 @@ class _Reader:
                 continue
             whole = texts.get(name) or _cells(self.file.read(columns=[name]).column(0))
             if len(set(whole)) == len(whole) == len(table.X) and "" not in whole:
-                table.ids = whole
+                table.ids, table.id_name = whole, name
                 table.notes.append(Note(f"column {name!r} names the rows", columns=[name]))
                 del examples[name]
                 return

@@ -60,6 +60,8 @@ class Table:
         Columns of text, kept if they are to be encoded.
     image_shape : tuple of int or None
         Height and width, if rows are images.
+    id_name : str or None
+        The column that names the rows.
     """
 
     path: Path
@@ -71,6 +73,7 @@ class Table:
     lines: np.ndarray | None = None
     texts: dict[str, list[str]] = field(default_factory=dict)
     image_shape: tuple[int, int] | None = None
+    id_name: str | None = None
 
     def place(self, row: int, column: int | None = None) -> str:
         """Where a value is, in words: file, line or row, column."""

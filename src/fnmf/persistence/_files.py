@@ -3,21 +3,28 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fnmf import __version__
 from fnmf.persistence._container import ModelFileError, read_container, write_container
 from fnmf.persistence._estimators import KMEANS, estimator_from_json, estimator_to_json
 from fnmf.persistence._values import Decoder, Encoder
 
+if TYPE_CHECKING:
+    from fnmf.io import Recipe
+
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What a model file holds: the model, what was stored with it, and who wrote it."""
+    """What a model file holds: the model, what was stored with it, and who wrote it.
+
+    ``recipe`` is the way of a table to the model, if that is among the metadata.
+    """
 
     model: Any
     metadata: dict[str, Any]
     written_by: str
+    recipe: "Recipe | None" = None
 
 
 def save(
@@ -31,7 +38,8 @@ def save(
     Parameters
     ----------
     model : estimator
-        :class:`fnmf.FNMF` or one of :mod:`fnmf.baselines`, fitted or not.
+        :class:`fnmf.FNMF` or one of :mod:`fnmf.baselines`, fitted or not, or
+        :class:`fnmf.io.Prepared`, which is stored with its recipe.
     path : str or path-like
         Where to write, by custom with the ending ``.fnmf``.
     metadata : dict, default=None
@@ -52,6 +60,10 @@ def save(
     ...     fnmf.load(path).smoothness
     2.5
     """
+    from fnmf.io import Prepared
+
+    if isinstance(model, Prepared):
+        model, metadata = model.model, model.recipe.to_metadata() | (metadata or {})
     encode = Encoder(estimator_to_json)
     described = estimator_to_json(model, encode)
     if described is None or described["class"] == KMEANS:
@@ -81,7 +93,9 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        The same model, bit for bit.
+        The same model, bit for bit. If it was stored with the recipe of its table, as the
+        command does, it comes as :class:`fnmf.io.Prepared` and takes raw rows: columns are
+        matched by name and treated as in training.
 
     Raises
     ------
@@ -99,11 +113,18 @@ def load(path: str | os.PathLike[str]) -> Any:
     ...
     fnmf.persistence._container.ModelFileError: ...model.fnmf is not a model file of fnmf.
     """
-    return inspect(path).model
+    info = inspect(path)
+    if info.recipe is None:
+        return info.model
+    from fnmf.io import Prepared
+
+    return Prepared(info.model, info.recipe)
 
 
 def inspect(path: str | os.PathLike[str]) -> ModelInfo:
     """The model with the metadata stored beside it, after the same checks as :func:`load`."""
+    from fnmf.io import Recipe
+
     path = Path(path)
     header, arrays = read_container(path)
     decode = Decoder(arrays, estimator_from_json)
@@ -115,6 +136,10 @@ def inspect(path: str | os.PathLike[str]) -> ModelInfo:
         metadata = decode(header.get("metadata", {"$": "dict", "items": []}))
         if not isinstance(metadata, dict):
             raise ModelFileError("its metadata is not a dictionary")
+        recipe = Recipe.from_metadata(metadata)
+        n_features = getattr(model, "n_features_in_", None)
+        if recipe is not None and n_features not in (None, len(recipe.columns)):
+            raise ModelFileError("the columns of its table do not fit the model")
     except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise ModelFileError(f"{path} cannot be loaded: {error}.") from error
-    return ModelInfo(model, metadata, str(header.get("written_by", "unknown")))
+    return ModelInfo(model, metadata, str(header.get("written_by", "unknown")), recipe)

@@ -1,0 +1,4 @@
+"""Names of the files that commands write."""
+
+RUN_FILES = ("labels.csv", "features.csv", "embedding.csv", "model.fnmf", "report.html", "run.json")
+APPLY_FILES = ("labels.csv", "embedding.csv", "run.json")
