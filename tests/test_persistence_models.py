@@ -12,7 +12,7 @@ from fnmf.baselines import all_methods
 from fnmf.engine.mapped import MappedCSR
 from fnmf.persistence import ModelFileError
 
-NAMES = ["FNMF", *all_methods()]
+NAMES = list(all_methods())
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 

@@ -149,6 +149,8 @@ def test_too_many_neighbors_are_refused(method):
         (CLR, "loss"),
         (CLR, "graph"),
         (KMM, "init"),
+        (KMM, "graph"),
+        (PCAN, "n_projected"),
         (LCNMF, "init"),
         (LCNMF, "labels"),
         (ONGR, "init"),

@@ -8,7 +8,9 @@ from sklearn.datasets import load_digits, make_moons
 from sklearn.preprocessing import normalize
 
 from fnmf.baselines import KMM
-from fnmf.baselines._kmm import bipartite_embedding, degrees, inverse_root, move_prototypes
+from fnmf.baselines._bipartite import TwoSided, bipartite_embedding, degrees
+from fnmf.baselines._prototypes import move_prototypes
+from fnmf.baselines._spectral import inverse_root
 from fnmf.metrics import clustering_accuracy
 
 
@@ -63,17 +65,13 @@ def test_embedding_survives_a_graph_of_low_rank():
 
 
 def test_prototypes_move_to_weighted_means_and_idle_ones_go():
-    class Found:
-        graph = sp.csr_array(np.array([[0.5, 0.5, 0], [1.0, 0, 0], [0, 1.0, 0]]))
-
-    class Round:
-        prototypes = np.array([[0.0], [10.0], [99.0]])
-        nearest = np.array([0, 0, 1])
-        found = Found
-
+    graph = sp.csr_array(np.array([[0.5, 0.5, 0], [1.0, 0, 0], [0, 1.0, 0]]))
+    prototypes, nearest = np.array([[0.0], [10.0], [99.0]]), np.array([0, 0, 1])
     X = np.array([[0.0], [3.0], [12.0]])
-    np.testing.assert_allclose(move_prototypes(X, Round, 2), [[2.0], [12.0]])
-    np.testing.assert_allclose(move_prototypes(X, Round, 3), [[2.0], [12.0], [99.0]])
+    moved = move_prototypes(X, prototypes, graph, nearest, 2)
+    np.testing.assert_allclose(moved, [[2.0], [12.0]])
+    moved = move_prototypes(X, prototypes, graph, nearest, 3)
+    np.testing.assert_allclose(moved, [[2.0], [12.0], [99.0]])
 
 
 def test_clusters_are_within_two_standard_deviations_of_the_orientation_value(digits):
@@ -103,3 +101,60 @@ def test_a_senseless_number_of_prototypes_is_named(digits, n_prototypes):
     X, _, c = digits
     with pytest.raises(ValueError, match=f"n_prototypes={n_prototypes}"):
         KMM(c, n_prototypes=n_prototypes).fit(X)
+
+
+def projected(v):
+    u = np.sort(v)[::-1]
+    thresholds = (np.cumsum(u) - 1) / np.arange(1, len(v) + 1)
+    return np.maximum(v - thresholds[np.flatnonzero(u > thresholds)[-1]], 0)
+
+
+def closed_form(D, k):
+    near = np.argsort(D, axis=1, kind="stable")[:, : k + 1]
+    ranked = np.take_along_axis(D, near, axis=1)
+    gammas = (k * ranked[:, k] - ranked[:, :k].sum(axis=1)) / 2
+    S = np.zeros(D.shape)
+    weights = (ranked[:, [k]] - ranked[:, :k]) / (2 * gammas[:, None])
+    np.put_along_axis(S, near[:, :k], weights, axis=1)
+    return S, gammas.mean(), near[:, :k]
+
+
+@pytest.mark.parametrize("scale", [1.0, 4.0])
+def test_two_sided_step_is_the_mean_of_both_choices(digits, scale):
+    X, k = digits[0][:80], 3
+    prototypes = digits[0][100:115]
+    sides = TwoSided(X * scale, prototypes * scale, k, scale, None)
+    D = cdist(X, prototypes, "sqeuclidean")
+    Z, gamma, near = closed_form(D, k)
+    back, gamma_back, near_back = closed_form(D.T, k)
+    first = (Z + back.T) / 2
+    first /= first.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(sides.start.toarray(), first, atol=1e-9)
+    assert sides.strength == pytest.approx(scale**2 * (gamma + gamma_back) / 2)
+
+    F = bipartite_embedding(sides.start, 4)
+    left, right = F[:80], F[80:] / np.sqrt(first.sum(axis=0))[:, None]
+    T, strength = cdist(left, right, "sqeuclidean"), 0.7
+    Z, back = np.zeros((80, 15)), np.zeros((15, 80))
+    for i in range(80):
+        Z[i, near[i]] = projected(-(D[i, near[i]] + strength * T[i, near[i]]) / (2 * gamma))
+    for j in range(15):
+        chosen = near_back[j]
+        back[j, chosen] = projected(D.T[j, chosen] - 0.5 * strength * T.T[j, chosen])
+    expected = (Z + back.T) / 2
+    expected /= expected.sum(axis=1, keepdims=True)
+    graph, fit, rank = sides.step(F, strength * scale**2)
+    np.testing.assert_allclose(graph.toarray(), expected, atol=1e-8)
+    cost = np.sum(D * expected) + gamma * np.sum(expected**2)
+    assert fit == pytest.approx(scale**2 * cost)
+    assert rank == pytest.approx(scale**2 * strength * np.sum(T * expected))
+
+
+def test_two_sided_graph_reaches_the_value_of_the_authors_program(digits):
+    X, y, c = digits
+    models = [KMM(c, graph="two-sided", init="random", random_state=s).fit(X) for s in range(5)]
+    accs = [clustering_accuracy(y, model.labels_) for model in models]
+    assert abs(np.mean(accs) - 0.788) <= 2 * 0.064
+    for model in models:
+        np.testing.assert_allclose(model.graph_.sum(axis=1), 1, atol=1e-12)
+        assert set(model.labels_) == set(model.prototype_labels_)

@@ -192,3 +192,19 @@ def test_clusters_are_within_two_standard_deviations_of_the_orientation_value(
         clustering_accuracy(y, method(c, random_state=s, **params).fit_predict(X)) for s in range(5)
     ]
     assert abs(np.mean(found) - acc) <= 2 * spread
+
+
+def test_a_normalised_start_changes_the_balance_of_the_terms_and_not_the_product(digits):
+    X, _, c = digits
+    V, H = random_start(X, c)
+    lengths = np.linalg.norm(H, axis=1)
+    given = GNMF(c, init=(V * lengths, H / lengths[:, None]), max_iter=40, tol=0).fit(X)
+    ours = GNMF(c, init=(V, H), normalize_start=True, max_iter=40, tol=0).fit(X)
+    np.testing.assert_allclose(ours.embedding_, given.embedding_, rtol=1e-9, atol=1e-12)
+    plain = GNMF(c, init=(V, H), max_iter=40, tol=0).fit(X)
+    assert not np.allclose(plain.embedding_, ours.embedding_, rtol=1e-3)
+    # Without a graph term the scale of the start means nothing.
+    options = {"smoothness": 0.0, "init": (V, H), "max_iter": 40, "tol": 0}
+    first = GNMF(c, normalize_start=True, **options).fit(X)
+    second = GNMF(c, **options).fit(X)
+    np.testing.assert_allclose(first.embedding_, second.embedding_, rtol=1e-6, atol=1e-9)

@@ -1,5 +1,6 @@
 """The list of methods is what the experiments rely on."""
 
+import ast
 import inspect
 import subprocess
 import sys
@@ -7,17 +8,33 @@ import sys
 import pytest
 
 import fnmf.baselines
-from fnmf.baselines import Method, all_methods
+from fnmf.baselines import Method, all_methods, registered
 
-NAMES = ["NMF", "RNMF", "GNMF", "RMNMF", "LCNMF", "ONGR", "CAN", "PCAN", "CLR", "KMM"]
+PAPER = ["NMF", "RNMF", "GNMF", "RMNMF", "LCNMF", "ONGR", "CAN", "PCAN", "CLR", "KMM"]
+RIVALS = ["IFPCA", "SparseKMeans", "EntropyKMeans", "LaplacianScore", "MCFS", "Spectral", "Leiden"]
+NAMES = [*PAPER, *RIVALS, "ConsensusKMeans"]
 
 
-def test_there_are_ten_methods_in_the_order_of_the_tables():
+def test_methods_come_in_the_order_of_the_tables_each_with_its_card():
     methods = all_methods()
-    assert list(methods) == NAMES
-    assert all(isinstance(method, Method) for method in methods.values())
-    assert all(method.citation and method.label_rule for method in methods.values())
+    assert list(methods) == [*PAPER, "FNMF", *RIVALS, "ConsensusKMeans"]
+    for method in methods.values():
+        assert isinstance(method, Method)
+        assert method.citation
+        assert method.label_rule
+        assert method.card.formula
+        assert method.card.cost
+        assert method.card.use
     assert [name for name, method in methods.items() if not method.random] == ["CAN", "PCAN", "CLR"]
+
+
+def test_names_for_type_checkers_are_those_of_the_entries():
+    source = ast.parse(inspect.getsource(fnmf.baselines))
+    block = next(node for node in source.body if isinstance(node, ast.If))
+    typed = {name.name for node in block.body for name in node.names}
+    known = {m.estimator.partition(":")[2] for m in registered().values() if m.estimator}
+    assert typed == known - {"FNMF"}
+    assert set(fnmf.baselines.__all__) >= typed
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -32,7 +49,9 @@ def test_factories_make_estimators_that_know_the_grid(name):
     assert method.random == ("random_state" in params)
     for parameter, values in method.grid.items():
         assert len(values) == 7
-        assert method.factory(n_clusters=4, **{parameter: 10.0}).get_params()[parameter] == 10.0
+        made = method.factory(n_clusters=4, **{parameter: values[1]})
+        assert made.get_params()[parameter] == values[1]
+    assert set(method.fixed) <= set(params)
 
 
 @pytest.mark.parametrize("name", NAMES)

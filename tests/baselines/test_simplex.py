@@ -81,18 +81,18 @@ def test_weighted_problem_with_unit_curvature_is_the_projection():
     )
 
 
-def test_blocks_of_dense_rows_leave_out_the_own_position():
+def test_blocks_of_dense_rows_give_the_own_position_the_distance_zero():
     rng = np.random.default_rng(4)
-    scores = 0.3 * rng.normal(size=(4, 9))
+    scores = -rng.random((4, 9))
     counts, columns, weights = project_block(scores.copy(), 2, 3)
     start = 0
     for r, n in enumerate(counts):
-        others = np.delete(np.arange(9), 2 + r)
-        expected = np.zeros(9)
-        expected[others] = project_rows(np.array([0, 8]), scores[r, others])
+        exact = scores[r].copy()
+        exact[2 + r] = 0.0
         row = np.zeros(9)
         row[columns[start : start + n]] = weights[start : start + n]
-        np.testing.assert_allclose(row, expected, atol=1e-15)
+        np.testing.assert_allclose(row, project_rows(np.array([0, 9]), exact), atol=1e-15)
+        assert row[2 + r] == row.max()
         start += n
 
 

@@ -14,7 +14,7 @@ import pytest
 from fnmf.experiments import Store, _registry, methods, problems
 from fnmf.experiments._execute import execute
 from fnmf.experiments._plan import Run
-from fnmf.experiments._reproduce import reproduce
+from fnmf.experiments._reproduce import Order, reproduce
 
 PLUGIN = """
 import os, time
@@ -91,17 +91,17 @@ def wait_for(condition, process):
 def test_failures_become_reasons_and_tables_are_drawn_from_the_store_alone(
     plugin, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(_registry, "_METHODS", methods())
+    monkeypatch.setattr("fnmf.baselines._registry._METHODS", methods())
     monkeypatch.setattr(_registry, "_PROBLEMS", problems())
     _registry.run_plugin(plugin)
     out = tmp_path / "out"
     options = {
         "profile": "quick",
         "datasets": ["tiny"],
-        "chosen_methods": ["Quick", "Broken", "Crash"],
+        "methods": ["Quick", "Broken", "Crash"],
         "plugins": [str(plugin)],
     }
-    reproduce(["table-acc"], out, **options)
+    reproduce(Order(["table-acc"], out, **options))
     page = (out / "index.html").read_text()
     assert "Broken: ValueError: needs &lt;b&gt;more&lt;/b&gt; than this and more" in page
     assert "<b>more</b>" not in page
@@ -119,10 +119,13 @@ def test_failures_become_reasons_and_tables_are_drawn_from_the_store_alone(
     for name in names:
         (out / name).unlink()
     # Neither the methods nor the data are needed, and failures are not tried again.
-    reproduce(["table-acc"], out, **(options | {"run": False}))
+    reproduce(Order(["table-acc"], out, **(options | {"run": False})))
     assert {name: (out / name).read_bytes() for name in names} == before
     shown = []
-    reproduce(["table-acc"], out, **options, show=lambda stage, p: shown.append((p.done, p.total)))
+    reproduce(
+        Order(["table-acc"], out, **options),
+        show=lambda stage, p: shown.append((p.done, p.total)),
+    )
     assert shown == [(8, 8)]
 
 

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from fnmf.persistence import _estimators, save
+from fnmf.baselines import Method
+from fnmf.persistence import save
 from toy_model import Toy
 
 
 @pytest.fixture(autouse=True)
 def allow_toy(monkeypatch):
-    monkeypatch.setattr(_estimators, "_CLASSES", {"Toy": lambda: Toy})
+    monkeypatch.setattr("fnmf.baselines._registry._METHODS", {"Toy": Method("Toy", Toy)})
 
 
 @pytest.fixture

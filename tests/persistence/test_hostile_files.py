@@ -129,7 +129,7 @@ def test_positions_that_would_read_outside_a_random_state_are_refused(tmp_path):
 
 
 def test_booleans_and_text_must_be_valid_bit_patterns(tmp_path):
-    base = {"model": {"class": "Toy", "params": {}, "attributes": {}}}
+    base = {"model": {"class": "toy_model:Toy", "params": {}, "attributes": {}}}
     for dtype in ("|b1", "<U1"):
         header = {**base, "arrays": [{"dtype": dtype, "shape": [1], "order": "C"}]}
         rewrite(tmp_path / "m", header, b"\xff" * 64)

@@ -89,7 +89,7 @@ def test_a_file_written_by_hand_in_version_1_loads(tmp_path):
     header = {
         "written_by": "fnmf 0.1.0",
         "model": {
-            "class": "Toy",
+            "class": "toy_model:Toy",
             "params": {"n_components": 1},
             "attributes": {"components_": {"$": "array", "array": 0}, "n_features_in_": 2},
         },

@@ -17,7 +17,7 @@ def X():
     return X
 
 
-@pytest.mark.parametrize("name", ["FNMF", *all_methods()])
+@pytest.mark.parametrize("name", list(all_methods()))
 def test_every_estimator_has_a_page(tmp_path, X, name):
     if name == "FNMF":
         model = fnmf.FNMF(3, random_state=0, max_iter=30)

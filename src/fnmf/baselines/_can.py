@@ -32,7 +32,8 @@ class CAN(GraphClusterer):
         Neighbours of each sample, k. By default 15, or as many as the samples allow.
     neighborhood : {"local", "full"}, default="local"
         Learn similarities to the k nearest neighbours in the input space, or to all samples
-        (quadratic time; memory stays that of the learned graph).
+        (quadratic time; memory stays that of the learned graph), itself among them: as in the
+        authors' program a sample may keep a share s_ii, which ties it to nobody.
     max_iter : int, default=30
         Steps of the search for λ.
     n_jobs : int, optional
@@ -43,7 +44,7 @@ class CAN(GraphClusterer):
     labels_ : ndarray of shape (n_samples,)
         The connected component of each sample.
     graph_ : csr_array of shape (n_samples, n_samples)
-        Learned similarities S; rows sum to 1.
+        Learned similarities S; rows sum to 1. With "full", s_ii counts too.
     n_connected_components_ : int
         Components of ``graph_``, equal to ``n_clusters`` on success.
     converged_ : bool

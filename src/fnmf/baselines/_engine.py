@@ -99,6 +99,10 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
     def _smoothness(self) -> float:
         return 0.0
 
+    def _start(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What a method makes of the starting factors."""
+        return U, V
+
     def _best_start(
         self, data: Data, graph: sp.csr_array | None, n_clusters: int, seed: int, n_init: int
     ) -> Result:
@@ -119,7 +123,7 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
             sweeps = Sweeps(view_of(data), graph, workers)
             for one in seeds:
                 generator = np.random.RandomState(one)
-                U, V = initial_factors(data, n_clusters, self.init, 1.0, generator)
+                U, V = self._start(*initial_factors(data, n_clusters, self.init, 1.0, generator))
                 # One weighting of ones, fully used by every sample: no weights at all.
                 factors = Factors(U, V, np.ones((1, 1), V.dtype), np.ones((1, len(U))))
                 result = solve(sweeps, factors, options)

@@ -39,6 +39,10 @@ class GNMF(EngineFactorisation):
     init : {"random", "nndsvda", "kmeans"} or tuple of arrays, default="random"
         Start; a tuple holds an embedding (n_samples, n_clusters) and components (n_clusters,
         n_features).
+    normalize_start : bool, default=False
+        Scale the columns of the first U to unit length, V taking the scale, as the author's program
+        does. The data term does not notice, but the graph term starts larger beside it: some data
+        gain by it and some lose.
     max_iter : int, default=300
         Iterations of each start.
     tol : float, default=1e-6
@@ -102,6 +106,7 @@ class GNMF(EngineFactorisation):
         n_neighbors: int = 5,
         graph: Any = "adaptive",
         init: Any = "random",
+        normalize_start: bool = False,
         max_iter: int = 300,
         tol: float = 1e-6,
         n_init: int = 1,
@@ -113,6 +118,7 @@ class GNMF(EngineFactorisation):
         self.n_neighbors = n_neighbors
         self.graph = graph
         self.init = init
+        self.normalize_start = normalize_start
         self.max_iter = max_iter
         self.tol = tol
         self.n_init = n_init
@@ -121,6 +127,13 @@ class GNMF(EngineFactorisation):
 
     def _smoothness(self) -> float:
         return check_real("smoothness", self.smoothness)
+
+    def _start(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if not self.normalize_start:
+            return U, V
+        lengths = np.linalg.norm(U.astype(np.float64), axis=0)
+        lengths = np.where(lengths > 0, lengths, 1.0)
+        return (U / lengths).astype(U.dtype), (V * lengths).astype(V.dtype)
 
     def _neighbor_graph(self, data: Data) -> sp.csr_array:
         self._smoothness()

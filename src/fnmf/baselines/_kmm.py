@@ -1,27 +1,19 @@
 """KMM: K-multiple-means."""
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.linalg import eigh
 
-from fnmf._seeding import fit_kmeans
 from fnmf._validation import check_choice, check_integer
-from fnmf.baselines._adaptive import sparse_graph
 from fnmf.baselines._base import GraphClusterer, as_seed, warn_components
+from fnmf.baselines._bipartite import SIDES, BipartiteEdges, bipartite_embedding
 from fnmf.baselines._components import bipartite_components, in_order_of_first_sample
-from fnmf.baselines._matrix import Matrix, dense, is_sparse, unit_scale
+from fnmf.baselines._matrix import unit_scale
+from fnmf.baselines._prototypes import draw_prototypes, move_prototypes
 from fnmf.baselines._rank import StructuredGraph, search_rank, table
-from fnmf.baselines._simplex import edge_distances, project_rows
-from fnmf.baselines._spectral import inverse_root
-from fnmf.graph import adaptive_weights, nearest_neighbors
 
 FIELDS = ("total", "n_connected_components", "n_prototypes", "n_inner")
-
-# Below this singular value the small Gram matrix has lost too many digits.
-_SMALL_SINGULAR_VALUE = 1e-4
 
 
 class KMM(GraphClusterer):
@@ -46,6 +38,11 @@ class KMM(GraphClusterer):
     n_neighbors : int, optional
         Neighbouring prototypes of each sample; by default 5, and ``n_clusters − 1`` (at least
         1) with fewer than 6 prototypes.
+    graph : {"one-sided", "two-sided"}, default="one-sided"
+        Who chooses: samples their prototypes, as the objective says; or prototypes their samples
+        too, the mean of both being used, as the authors' program has it. The latter leaves the
+        objective: its second graph is no minimiser of anything. With ``init="random"`` it gives
+        the numbers published for the method.
     init : {"kmeans", "random"}, default="kmeans"
         First prototypes: k-means centroids or random samples.
     max_iter : int, default=30
@@ -91,6 +88,7 @@ class KMM(GraphClusterer):
     (3, [0, 1, 2])
     """
 
+    _stored_shapes: ClassVar = {"graph_": "np"}
     prototypes_: np.ndarray
     prototype_labels_: np.ndarray
 
@@ -100,6 +98,7 @@ class KMM(GraphClusterer):
         *,
         n_prototypes: int | None = None,
         n_neighbors: int | None = None,
+        graph: str = "one-sided",
         init: str = "kmeans",
         max_iter: int = 30,
         max_inner: int = 30,
@@ -109,6 +108,7 @@ class KMM(GraphClusterer):
         self.n_clusters = n_clusters
         self.n_prototypes = n_prototypes
         self.n_neighbors = n_neighbors
+        self.graph = graph
         self.init = init
         self.max_iter = max_iter
         self.max_inner = max_inner
@@ -128,6 +128,7 @@ class KMM(GraphClusterer):
         -------
         self : object
         """
+        graph = check_choice("graph", self.graph, tuple(SIDES))
         init = check_choice("init", self.init, ("kmeans", "random"))
         max_iter = check_integer("max_iter", self.max_iter, low=1)
         max_inner = check_integer("max_inner", self.max_inner, low=1)
@@ -141,7 +142,9 @@ class KMM(GraphClusterer):
         partition = None
         prototypes = draw_prototypes(unit, m, init, seed)
         for t in range(max_iter):
-            now = _Round.run(unit, prototypes, k, n_clusters, max_inner, self.n_jobs)
+            near = min(k, len(prototypes) - 1)
+            edges = SIDES[graph](unit, prototypes, near, scale, self.n_jobs)
+            now = _Round.run(edges, prototypes, n_clusters, max_inner)
             rows.append(
                 (now.total / scale**2, now.found.n_components, len(prototypes), now.found.n_iter)
             )
@@ -156,7 +159,7 @@ class KMM(GraphClusterer):
             if partition is not None and np.array_equal(settled, partition):
                 break
             partition = settled
-            prototypes = move_prototypes(unit, now, n_clusters)
+            prototypes = move_prototypes(unit, prototypes, now.found.graph, now.nearest, n_clusters)
         assert best is not None
         self.prototypes_ = best.prototypes / scale
         self._keep(best, n_clusters, rows)
@@ -202,125 +205,19 @@ class _Round:
 
     @classmethod
     def run(
-        cls,
-        X: Matrix,
-        prototypes: np.ndarray,
-        k: int,
-        n_clusters: int,
-        max_inner: int,
-        n_jobs: int | None,
+        cls, edges: BipartiteEdges, prototypes: np.ndarray, n_clusters: int, max_inner: int
     ) -> "_Round":
-        n, m = X.shape[0], len(prototypes)
-        k = min(k, m - 1)
-        indices, distances = nearest_neighbors(prototypes, k + 1, queries=X, n_jobs=n_jobs)
-        gammas = 0.5 * (k * distances[:, k] - distances[:, :k].sum(axis=1))
-        gamma = float(max(gammas.mean(), 0.0)) or 1.0
-        edges = _Edges(
-            np.arange(0, n * k + 1, k), indices[:, :k].ravel(), distances[:, :k].ravel(), m, gamma
-        )
-        start = sparse_graph(edges.indptr, edges.indices, adaptive_weights(distances).ravel(), m)
-        edges.degrees = degrees(start)
         found = search_rank(
-            start,
+            edges.start,
             n_clusters,
-            gamma,
+            edges.strength,
             step=edges.step,
             count=lambda S: bipartite_components(S, count_empty_columns=False)[:2],
             embed=lambda S, labels, previous: bipartite_embedding(S, n_clusters),
             max_iter=max_inner,
         )
-        total = found.history["total"][-1] if found.n_iter else edges.fit(start)
-        return cls(prototypes, indices[:, 0], found, float(total))
-
-
-@dataclass
-class _Edges:
-    """Candidate edges from samples to prototypes, and the step on them."""
-
-    indptr: np.ndarray
-    indices: np.ndarray
-    distances: np.ndarray
-    n_prototypes: int
-    gamma: float
-    degrees: np.ndarray | None = None
-
-    def step(self, F: np.ndarray, strength: float) -> tuple[sp.csr_array, float, float]:
-        n = len(self.indptr) - 1
-        assert self.degrees is not None
-        right = F[n:] * inverse_root(self.degrees)[:, None]
-        between = edge_distances(self.indptr, self.indices, F[:n], right)
-        scores = (self.distances + strength * between) / (-2.0 * self.gamma)
-        weights = project_rows(self.indptr, scores)
-        graph = sparse_graph(self.indptr, self.indices, weights, self.n_prototypes)
-        self.degrees = degrees(graph)
-        fit = float(self.distances @ weights + self.gamma * (weights @ weights))
-        return graph, fit, strength * float(between @ weights)
-
-    def fit(self, graph: sp.csr_array) -> float:
-        weights = sp.csr_array(
-            (self.distances, self.indices, self.indptr), shape=graph.shape
-        ).multiply(graph)
-        return float(weights.sum() + self.gamma * (graph.data @ graph.data))
-
-
-def degrees(graph: sp.csr_array) -> np.ndarray:
-    """Weight that falls on each prototype."""
-    return np.bincount(graph.indices, graph.data, minlength=graph.shape[1])
-
-
-def bipartite_embedding(graph: sp.csr_array, n_vectors: int) -> np.ndarray:
-    """Leading singular vectors of S D^{-1/2}, left above right, each divided by √2."""
-    N = sp.csr_array(graph @ sp.diags_array(inverse_root(degrees(graph))))
-    m = N.shape[1]
-    values, right = eigh((N.T @ N).toarray(), subset_by_index=[max(m - n_vectors, 0), m - 1])
-    sigma = np.sqrt(np.maximum(values, 0.0))
-    if sigma[0] > _SMALL_SINGULAR_VALUE:
-        left = (N @ right) / sigma
-    else:
-        left, _, turned = np.linalg.svd(N.toarray(), full_matrices=False)
-        left, right = left[:, :n_vectors], turned[:n_vectors].T
-    return np.sqrt(0.5) * np.vstack([left, right])
-
-
-def draw_prototypes(X: Matrix, m: int, init: str, seed: int) -> np.ndarray:
-    """k-means centroids or random samples, without duplicates."""
-    if init == "random":
-        picked = np.random.default_rng(seed).choice(X.shape[0], m, replace=False)
-        points = dense(X[np.sort(picked)])
-    else:
-        points = centroids(X, m, seed)
-    distinct = np.unique(points, axis=0)
-    # One point is left when all samples are equal; two are needed to have neighbours.
-    return distinct if len(distinct) > 1 else np.repeat(distinct, 2, axis=0)
-
-
-def centroids(X: Matrix, m: int, seed: int) -> np.ndarray:
-    """Centroids of one k-means run; fewer if there are fewer distinct samples."""
-    distinct = _n_distinct(X) if is_sparse(X) else len(np.unique(np.asarray(X), axis=0))
-    return fit_kmeans(X, min(m, distinct), n_init=1, random_state=seed % 2**32).cluster_centers_
-
-
-def _n_distinct(X: sp.csr_array) -> int:
-    X = X.copy()
-    X.eliminate_zeros()
-    ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    return len({(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in ends})
-
-
-def move_prototypes(X: Matrix, now: _Round, n_clusters: int) -> np.ndarray:
-    """Means of the samples nearest to each prototype, weighted by s_ij; the idle ones go."""
-    n, m = X.shape[0], len(now.prototypes)
-    own = sp.csr_array((np.ones(n), (np.arange(n), now.nearest)), shape=(n, m))
-    weighted = sp.csr_array(own.multiply(now.found.graph))
-    sizes, masses = degrees(own), degrees(weighted)
-    means, by_weight = dense(own.T @ X), dense(weighted.T @ X)
-    moved = now.prototypes.copy()
-    full, busy = masses > 0, (sizes > 0) & (masses <= 0)
-    moved[full] = by_weight[full] / masses[full, None]
-    moved[busy] = means[busy] / sizes[busy, None]
-    idle = np.flatnonzero(sizes == 0)
-    dropped = idle[: max(0, m - max(n_clusters, 2))]
-    return np.delete(moved, dropped, axis=0)
+        total = found.history["total"][-1] if found.n_iter else edges.fit(found.graph)
+        return cls(prototypes, edges.nearest, found, float(total))
 
 
 def closer(now: _Round, best: _Round | None, n_clusters: int) -> _Round:

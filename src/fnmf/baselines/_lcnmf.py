@@ -14,9 +14,9 @@ from fnmf._labels import kmeans_on
 from fnmf._validation import check_choice, check_integer, check_real
 from fnmf.baselines._base import Competitor, as_seed
 from fnmf.baselines._components import bipartite_components
-from fnmf.baselines._kmm import centroids
 from fnmf.baselines._matrix import Matrix, dense, is_sparse
 from fnmf.baselines._nnls import nonnegative_rows
+from fnmf.baselines._prototypes import centroids
 from fnmf.baselines._rank import table
 from fnmf.baselines._spectral import indicators, laplacian, smallest_eigenvectors
 from fnmf.graph import adaptive_weights, nearest_neighbors

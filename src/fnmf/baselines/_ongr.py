@@ -1,7 +1,7 @@
 """ONGR: orthogonal and non-negative graph reconstruction."""
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -101,6 +101,8 @@ class ONGR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Comp
     >>> bool((labels == y).all() or (labels != y).all())
     True
     """
+
+    _stored_shapes: ClassVar = {"components_": "cn"}
 
     def __init__(
         self,

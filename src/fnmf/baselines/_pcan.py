@@ -1,5 +1,6 @@
 """PCAN: CAN on a linear projection that is learned along with the graph."""
 
+import warnings
 from functools import partial
 from typing import Any, Self
 
@@ -38,9 +39,10 @@ class PCAN(GraphClusterer):
     ----------
     n_clusters : int, default=8
         Connected components wanted.
-    n_components : int, optional
+    n_projected : int or "all", optional
         Dimension of the projection; by default ``n_clusters − 1``, at least 1. Never more than
-        the rank of the data. Two clusters that no line separates need 2.
+        the rank of the data, which is what "all" stands for. Two clusters that no line separates
+        need 2.
     n_neighbors : int, optional
         Neighbours of each sample, k. By default 15, or as many as the samples allow.
     neighborhood : {"full", "local"}, default="full"
@@ -50,15 +52,17 @@ class PCAN(GraphClusterer):
         Steps of the search for λ.
     n_jobs : int, optional
         Threads. The result does not depend on it.
+    n_components : int, optional
+        Former name of ``n_projected``.
 
     Attributes
     ----------
     labels_ : ndarray of shape (n_samples,)
         The connected component of each sample.
-    projection_ : ndarray of shape (n_features, n_components)
+    projection_ : ndarray of shape (n_features, n_projected)
         Learned W, columns of unit length.
     graph_ : csr_array of shape (n_samples, n_samples)
-        Learned similarities S; rows sum to 1.
+        Learned similarities S; rows sum to 1. Over all samples, s_ii counts too and ties nothing.
     n_connected_components_ : int
         Components of ``graph_``, equal to ``n_clusters`` on success.
     converged_ : bool
@@ -79,7 +83,7 @@ class PCAN(GraphClusterer):
     >>> from sklearn.datasets import make_moons
     >>> from fnmf.baselines import PCAN
     >>> X, y = make_moons(200, noise=0.06, random_state=0)
-    >>> model = PCAN(n_clusters=2, n_components=2).fit(X)
+    >>> model = PCAN(n_clusters=2, n_projected=2).fit(X)
     >>> bool((model.labels_ == y).all() or (model.labels_ != y).all())
     True
     """
@@ -90,18 +94,20 @@ class PCAN(GraphClusterer):
         self,
         n_clusters: int = 8,
         *,
-        n_components: int | None = None,
+        n_projected: int | str | None = None,
         n_neighbors: int | None = None,
         neighborhood: str = "full",
         max_iter: int = 30,
         n_jobs: int | None = None,
+        n_components: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
-        self.n_components = n_components
+        self.n_projected = n_projected
         self.n_neighbors = n_neighbors
         self.neighborhood = neighborhood
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.n_components = n_components
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the projection, the graph and its components.
@@ -120,9 +126,7 @@ class PCAN(GraphClusterer):
         max_iter = check_integer("max_iter", self.max_iter, low=1)
         X, n_clusters = self._check_fit(X)
         k = check_neighbors(self.n_neighbors, X.shape[0], DEFAULT_NEIGHBORS)
-        p = max(1, n_clusters - 1)
-        if self.n_components is not None:
-            p = check_integer("n_components", self.n_components, low=1)
+        p = self._dimension(n_clusters, X.shape[1])
         scale = unit_scale(X)
         X = X * scale
         edges = Neighbors.find(X, k, self.n_jobs)
@@ -139,6 +143,22 @@ class PCAN(GraphClusterer):
         self.projection_ = search.axes @ search.W
         self._adopt(found, n_clusters, scale)
         return self
+
+    def _dimension(self, n_clusters: int, n_features: int) -> int:
+        wanted = self.n_projected
+        if self.n_components is not None:
+            warnings.warn(
+                "n_components of PCAN is called n_projected now; use that.",
+                FutureWarning,
+                stacklevel=3,
+            )
+            wanted = check_integer("n_components", self.n_components, low=1)
+        if wanted is None:
+            return max(1, n_clusters - 1)
+        if isinstance(wanted, str):
+            check_choice("n_projected", wanted, ("all",))
+            return n_features
+        return check_integer("n_projected", wanted, low=1)
 
 
 class _Projected:

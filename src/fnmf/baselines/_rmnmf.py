@@ -86,6 +86,11 @@ class RMNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
 
     Notes
     -----
+    With VᵀV = I, every term of the augmented Lagrangian that holds V is linear in it, and its
+    minimiser is the polar factor of C U + H − (Σ + λ L H)/μ: the graph term λ tr(VᵀLH) enters with
+    a minus, as whatever is minimised does. The authors' file has a plus there, which pushes
+    neighbours apart; that is not offered.
+
     The multipliers have the size of the data: sparse data are made dense. ``transform`` gives
     each row its non-negative least-squares coefficients on U, without the graph;
     ``fit_transform`` does the same for the training rows, while ``embedding_`` holds V.

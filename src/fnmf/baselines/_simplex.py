@@ -86,9 +86,10 @@ def edge_distances(
 def project_block(
     scores: np.ndarray, first_row: int, capacity: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Projection of dense rows, each without its own position, kept sparse: counts, columns, x.
+    """Projection of dense rows, kept sparse: counts, columns, x.
 
-    Row r of ``scores`` belongs to sample ``first_row + r``.
+    Row r of ``scores`` belongs to sample ``first_row + r``, which may keep a share for itself: its
+    distance to itself is 0, whatever rounding says.
     """
     n_rows, n_columns = scores.shape
     counts = np.zeros(n_rows, dtype=np.int64)
@@ -97,7 +98,7 @@ def project_block(
     row = np.empty(n_columns)
     used = 0
     for r in range(n_rows):
-        scores[r, first_row + r] = -np.inf
+        scores[r, first_row + r] = 0.0
         project_row(scores[r], row)
         if used + n_columns > len(columns):
             columns = np.concatenate((columns, np.empty(len(columns) + n_columns, dtype=np.int32)))

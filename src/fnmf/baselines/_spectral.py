@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
+from fnmf.baselines._components import components
 from fnmf.baselines._matrix import is_sparse
 
 # Beyond this many stored values a factorisation costs more than plain Lanczos steps.
@@ -143,3 +144,28 @@ def _dense(matrix: Laplacian, missing: int, null: np.ndarray) -> np.ndarray:
 def inverse_root(values: np.ndarray) -> np.ndarray:
     """1/√x, and 0 for 0: the scale of a normalised Laplacian."""
     return np.divide(1.0, np.sqrt(values), out=np.zeros_like(values), where=values > 0)
+
+
+def eigenmap(graph: sp.csr_array, n_vectors: int, *, trivial: bool) -> np.ndarray:
+    """Solutions of L y = λ D y for the smallest λ; D^{-1/2} times those of the normalised L.
+
+    Without the ``trivial`` one, which is constant, there are as many others. Samples that no edge
+    reaches are at 0.
+    """
+    _, labels = components(graph)
+    degrees = np.asarray(graph.sum(axis=1)).ravel()
+    scale, roots = inverse_root(degrees), np.sqrt(degrees)
+    normalised = sp.csr_array(
+        sp.diags_array((degrees > 0).astype(float))
+        - sp.diags_array(scale) @ graph @ sp.diags_array(scale)
+    )
+    null = indicators(labels, roots)
+    n_wanted = min(n_vectors + (not trivial), len(labels))
+    vectors = smallest_eigenvectors(normalised, n_wanted, null)
+    if not trivial and null.shape[1] > 0:
+        # The constant lies in the space of the indicators: turn it into the first axis, drop it.
+        first = min(null.shape[1], n_wanted)
+        constant = (roots / np.linalg.norm(roots))[:, None]
+        turned = np.linalg.qr(np.hstack([constant, null]))[0][:, 1 : null.shape[1]]
+        vectors = np.hstack([turned, vectors[:, first:]])[:, :n_vectors]
+    return scale[:, None] * vectors

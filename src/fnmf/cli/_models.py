@@ -6,8 +6,6 @@ from typing import Any
 from fnmf.cli._errors import UsageError
 from fnmf.cli._progress import IterationCallback, working
 
-OURS = "FNMF"
-
 
 def make_model(
     method: str, n_clusters: int, seed: int, jobs: int | None, given: dict[str, Any]
@@ -17,19 +15,12 @@ def make_model(
 
     methods = {name.upper(): entry for name, entry in all_methods().items()}
     given = {name: value for name, value in given.items() if value is not None}
-    if method.upper() == OURS:
-        from fnmf import FNMF
-
-        rank = given.pop("n_components", n_clusters)
-        model = FNMF(rank)
-        given |= {"n_clusters": n_clusters, "random_state": seed, "n_jobs": jobs}
-    elif method.upper() in methods:
-        model = methods[method.upper()].factory(n_clusters=n_clusters, random_state=seed)
-        if "n_jobs" in model.get_params(deep=False):
-            given["n_jobs"] = jobs
-    else:
-        known = ", ".join([OURS, *(entry.name for entry in methods.values())])
+    if method.upper() not in methods:
+        known = ", ".join(entry.name for entry in methods.values())
         raise UsageError(f"--method {method} is not known; use one of {known}.")
+    model = methods[method.upper()].factory(n_clusters=n_clusters, random_state=seed)
+    if "n_jobs" in model.get_params(deep=False):
+        given["n_jobs"] = jobs
     known_names = model.get_params(deep=False)
     for name in given:
         if name not in known_names:

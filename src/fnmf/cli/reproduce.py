@@ -128,14 +128,24 @@ def reproduce(
     retry: Annotated[
         bool, typer.Option("--retry", help="Try runs again that gave no result.")
     ] = False,
+    adopted: Annotated[
+        Path | None,
+        typer.Option("--from", help="Take over the runs of an earlier RESULTS folder (runs.csv)."),
+    ] = None,
+    again: Annotated[
+        str | None,
+        typer.Option(help="With --from: do all runs of these methods again. Set apart by commas."),
+    ] = None,
 ) -> None:
     """Run the paper's experiments and write its tables and figures beside the published numbers.
 
     Every run goes to OUT/store.sqlite at once. Stopped in whatever way, the same command
-    continues; several processes may work on one folder.
+    continues; several processes may work on one folder. To do some methods anew and draw
+    everything again from stored results: --from results --again "NAME,NAME" --results results.
     """
     from fnmf.experiments._plan import PROFILES, TARGETS
     from fnmf.experiments._registry import run_plugin
+    from fnmf.experiments._reproduce import Order
     from fnmf.experiments._reproduce import reproduce as run_experiments
 
     wanted = targets or ["all"]
@@ -144,28 +154,31 @@ def reproduce(
         raise typer.BadParameter(f"{unknown[0]!r} is not a target; use all, {', '.join(TARGETS)}.")
     if profile not in PROFILES:
         raise typer.BadParameter(f"--profile {profile!r} is not known; use {', '.join(PROFILES)}.")
+    if again and adopted is None:
+        raise typer.BadParameter("--again needs --from: it says which of those runs not to take.")
     command = shlex.join(["fnmf", *sys.argv[1:]])
     plugins = [str(path.resolve()) for path in plugin or []]
     try:
         for path in plugins:
             run_plugin(path)
         with _Display() as display:
-            written = run_experiments(
+            order = Order(
                 wanted,
                 out,
                 profile=profile,
                 results=results,
                 datasets=_names(datasets),
-                chosen_methods=_names(methods),
+                methods=_names(methods),
                 jobs=jobs,
                 data_home=data_home,
                 plugins=plugins,
                 run=run,
                 retry=retry,
+                adopted=adopted,
+                again=_names(again) or (),
                 command=command,
-                show=display.show,
-                tell=display.tell,
             )
+            written = run_experiments(order, display.show, display.tell)
     except KeyboardInterrupt:
         typer.echo(f"\nStopped; finished runs are in {out}. To go on: {command}", err=True)
         raise typer.Exit(130) from None

@@ -113,9 +113,9 @@ def _details(model: Any) -> bytes:
 def _fit(run: Run, data_home: Any) -> dict[str, Any]:
     data = prepared(run.dataset, data_home)
     n_clusters = len(np.unique(data.target))
-    model = methods()[run.method].factory(
-        n_clusters=n_clusters, random_state=run.seed, **dict(run.params)
-    )
+    method = methods()[run.method]
+    settings = {**method.fixed, **dict(run.params)}
+    model = method.factory(n_clusters=n_clusters, random_state=run.seed, **settings)
     _share_graph(model, run.dataset, data_home)
     start, cpu_start = time.perf_counter(), time.process_time()
     labels = np.asarray(model.fit_predict(data.data))

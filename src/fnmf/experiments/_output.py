@@ -12,9 +12,9 @@ from typing import Any
 from fnmf._atomic import atomic_file
 from fnmf.experiments import _tables
 from fnmf.experiments._plan import FIGURES, TABLES
-from fnmf.experiments._registry import methods, problems, published
+from fnmf.experiments._registry import Method, methods, problems, published
 from fnmf.experiments._store import Store
-from fnmf.experiments._summary import summarise
+from fnmf.experiments._summary import median_row, summarise
 
 _TABLE_KINDS = {
     "table-acc": ("ACC on the clean data sets", "acc", "clean"),
@@ -33,8 +33,9 @@ _NOTE = (
     "Each cell: ours with its standard deviation over the repeats, the paper's value, the "
     "difference. Bold: the best of our column. Settings are chosen from the grid by the best "
     "mean ACC, that is with the help of the labels, as in the paper; rows called “defaults” use "
-    "none. NMI is taken at the same setting and divides by the larger entropy. A missing value "
-    "ranks last."
+    "none, and rows called “median” have the setting in the middle of the grid, ordered by ACC. "
+    "NMI is taken at the same setting and divides by the larger entropy. A missing value ranks "
+    "last."
 )
 _STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff;max-width:1240px;
@@ -56,7 +57,8 @@ ol{font-size:13px}code{background:#f2f4f6;padding:.1rem .3rem;overflow-wrap:anyw
 def build_table(name: str, store: Store) -> _tables.Table:
     """One of the paper's tables from the store."""
     title, metric, kind = _TABLE_KINDS[name]
-    cells = summarise(store.results())
+    doubled = [entry.name for entry in methods().values() if entry.median]
+    cells = summarise(store.results(), doubled)
     # A data set that was run by name belongs beside the clean ones.
     named = {dataset for dataset, _ in cells if kind == "clean"} - {"toy"}
     columns = {
@@ -64,8 +66,14 @@ def build_table(name: str, store: Store) -> _tables.Table:
         for p in problems().values()
         if p.table == kind or (p.table is None and p.name in named)
     }
-    names = [*methods(), *sorted({method for _, method in cells} - set(methods()))]
+    known = [row for entry in methods().values() for row in rows_of(entry)]
+    names = [*known, *sorted({method for _, method in cells} - set(known))]
     return _tables.build(name, title, metric, columns, names, cells, published()[metric])
+
+
+def rows_of(entry: Method) -> list[str]:
+    """Names of the rows that a method has in the tables."""
+    return [entry.name, median_row(entry.name)] if entry.median else [entry.name]
 
 
 def _write(path: Path, text: str) -> Path:
@@ -104,7 +112,7 @@ def write_all(
 
 _EXPORTED = (
     "dataset", "method", "purpose", "params", "seed", "state", "acc", "nmi", "objective",
-    "n_iter", "n_found", "seconds", "cpu_seconds", "notes", "reason", "finished",
+    "n_iter", "n_found", "seconds", "cpu_seconds", "notes", "reason", "finished", "versions",
 )  # fmt: skip
 
 
@@ -115,26 +123,33 @@ def _short(value: Any) -> Any:
 
 
 def export(store: Store) -> str:
-    """All runs as CSV."""
+    """All runs as CSV; versions are numbers of the list that ``provenance`` gives."""
+    rows = store.results()
+    numbers = {text: number for number, text in enumerate(_versions(rows))}
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(_EXPORTED)
-    for row in store.results():
-        row = {**row, "params": json.dumps(row["params"], sort_keys=True)}
+    for row in rows:
+        params = json.dumps(row["params"], sort_keys=True)
+        row = {**row, "params": params, "versions": numbers.get(row["versions"])}
         writer.writerow([_short(row[name]) for name in _EXPORTED])
     return buffer.getvalue()
+
+
+def _versions(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    return sorted({row["versions"] for row in rows if row["versions"]})
 
 
 def provenance(store: Store) -> dict[str, Any]:
     """What all runs have in common: versions used, data by their SHA-256, seeds, time spent."""
     rows = store.results()
-    versions = sorted({row["versions"] for row in rows if row["versions"]})
     return {
         "runs": len(rows),
         "without result": sum(row["state"] == "failed" for row in rows),
         "CPU hours": round(sum(row["cpu_seconds"] or 0 for row in rows) / 3600, 3),
         "seeds": sorted({row["seed"] for row in rows}),
-        "versions": [json.loads(text) for text in versions],
+        "versions": [json.loads(text) for text in _versions(rows)],
+        "fixed settings": {m.name: dict(m.fixed) for m in methods().values() if m.fixed},
         "data": {row["dataset"]: row["data_sha256"] for row in rows},
     }
 

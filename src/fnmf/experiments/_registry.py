@@ -1,4 +1,4 @@
-"""What can be run: methods and data sets, each one entry."""
+"""What can be run: data sets, each one entry, beside the methods of :mod:`fnmf.baselines`."""
 
 import importlib.util
 import json
@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from fnmf import datasets
-from fnmf.baselines._registry import GRID, Method, all_methods
+from fnmf.baselines import Method, register_method, registered
 
 __all__ = ["Method", "Problem", "methods", "problems", "register_dataset", "register_method"]
 
@@ -44,34 +44,7 @@ class Problem:
         return data
 
 
-_METHODS: dict[str, Method] = {}
 _PROBLEMS: dict[str, Problem] = {}
-
-
-def register_method(method: Method) -> Method:
-    """Add a method to the tables, or replace the one of that name.
-
-    Parameters
-    ----------
-    method : Method
-        Its ``factory(n_clusters=..., random_state=..., **params)`` makes an estimator with
-        ``fit_predict``; ``grid`` lists the values to search.
-
-    Returns
-    -------
-    Method
-        The same method.
-
-    Examples
-    --------
-    >>> from sklearn.cluster import BisectingKMeans
-    >>> from fnmf.experiments import Method, methods, register_method
-    >>> added = register_method(Method("Bisecting k-means", BisectingKMeans))
-    >>> added.name in methods()
-    True
-    """
-    _METHODS[method.name] = method
-    return method
 
 
 def register_dataset(problem: Problem) -> Problem:
@@ -109,7 +82,7 @@ def methods() -> dict[str, Method]:
     >>> list(methods())[:3]
     ['NMF', 'RNMF', 'GNMF']
     """
-    return dict(_METHODS)
+    return registered()
 
 
 def problems() -> dict[str, Problem]:
@@ -140,26 +113,7 @@ def published() -> dict[str, dict[str, dict[str, float]]]:
     return {"acc": content["acc"], "nmi": content["nmi"]}
 
 
-def _fnmf(*, n_clusters: int, random_state: int | None = None, **params: Any) -> Any:
-    from fnmf import FNMF
-
-    return FNMF(n_components=n_clusters, random_state=random_state, **params)
-
-
-_PAPER = "M. Chen, M. Gong, X. Li, Feature Weighted Non-negative Matrix Factorization"
-_FNMF_GRID = {"diversity": GRID, "smoothness": GRID}
-
-
-def _register_all() -> None:
-    for method in all_methods().values():
-        register_method(method)
-    # One mixture for all samples is the update that the paper prints, and the better one.
-    paper = partial(_fnmf, weighting="paper", assignment="shared", solver="mu")
-    register_method(Method("FNMF", paper, grid=_FNMF_GRID, citation=_PAPER))
-    relevance = partial(_fnmf, weighting="relevance")
-    register_method(Method("FNMF-R", relevance, grid={"smoothness": GRID}, citation=_PAPER))
-    register_method(Method("FNMF-R, defaults", relevance, citation=_PAPER))
-
+def _register_datasets() -> None:
     for name in TABLE_SETS:
         title = datasets._registry.SOURCES[name].paper_name
         loader = partial(_load_public, name)
@@ -180,6 +134,6 @@ def _load_noised(kind: str, data_home: Any) -> Bunch:
     return datasets.noised_yale(kind, random_state=NOISE_SEED, data_home=data_home)
 
 
-_register_all()
+_register_datasets()
 # The modern references are added as anybody would add a method.
 run_plugin(Path(__file__).with_name("references.py"))

@@ -1,17 +1,20 @@
 """From targets to results: plan, load, run in two stages, keep what figures need, write."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from fnmf.experiments._adopt import adopt
 from fnmf.experiments._execute import prepared
 from fnmf.experiments._output import write_all
 from fnmf.experiments._plan import (
     FACE_SETS,
     PROFILES,
     TARGETS,
+    TOY_METHODS,
     Run,
     final_stage,
     first_stage,
@@ -20,7 +23,7 @@ from fnmf.experiments._plan import (
 from fnmf.experiments._registry import NOISED_SETS, TABLE_SETS, methods, problems
 from fnmf.experiments._schedule import Progress, digests_of, work_off
 from fnmf.experiments._store import Store
-from fnmf.experiments._summary import ranking, summarise
+from fnmf.experiments._summary import Cell, Pair, ranking, summarise
 
 _SHOWN_IMAGES = 10
 
@@ -79,20 +82,54 @@ def _keep_pictures(targets: Sequence[str], names: Sequence[str], store: Store, h
             store.keep_picture(name, images=data.data[first].reshape(-1, *data.image_shape))
 
 
+@dataclass(frozen=True)
+class Order:
+    """What is asked for.
+
+    Parameters
+    ----------
+    targets : sequence of str
+        Tables and figures, or "all".
+    folder : Path
+        Where the store is; ``results`` is where tables and figures go, if elsewhere.
+    profile : str
+        How thorough.
+    datasets, methods : sequence of str, optional
+        Only these.
+    jobs : int
+        Processes.
+    data_home : path-like, optional
+        Where the data are.
+    plugins : sequence of str
+        Files that register methods or data sets, run in every process.
+    run, retry : bool
+        Whether anything is run, and whether failed runs are tried again.
+    adopted : Path, optional
+        Folder with an earlier export whose runs are taken over.
+    again : sequence of str
+        Methods whose runs are not taken from there.
+    command : str
+        How it was asked for, in words.
+    """
+
+    targets: Sequence[str]
+    folder: Path
+    profile: str = "quick"
+    results: Path | None = None
+    datasets: Sequence[str] | None = None
+    methods: Sequence[str] | None = None
+    jobs: int = 1
+    data_home: Any = None
+    plugins: Sequence[str] = ()
+    run: bool = True
+    retry: bool = False
+    adopted: Path | None = None
+    again: Sequence[str] = ()
+    command: str = ""
+
+
 def reproduce(
-    targets: Sequence[str],
-    folder: Path,
-    *,
-    profile: str,
-    results: Path | None = None,
-    datasets: Sequence[str] | None = None,
-    chosen_methods: Sequence[str] | None = None,
-    jobs: int = 1,
-    data_home: Any = None,
-    plugins: Sequence[str] = (),
-    run: bool = True,
-    retry: bool = False,
-    command: str = "",
+    order: Order,
     show: Callable[[str, Progress], None] = lambda stage, progress: None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> list[Path]:
@@ -101,24 +138,27 @@ def reproduce(
     Interrupted by ``KeyboardInterrupt``, everything finished is in the store, and calling it
     again continues.
     """
-    plan = PROFILES[profile]
-    targets = list(TARGETS) if "all" in targets else list(targets)
+    plan = PROFILES[order.profile]
+    targets = list(TARGETS) if "all" in order.targets else list(order.targets)
     # A data set asked for by name may be any; otherwise those that the targets need.
     names = (
-        choose("datasets", datasets, list(problems())) if datasets else default_datasets(targets)
+        choose("datasets", order.datasets, list(problems()))
+        if order.datasets
+        else default_datasets(targets)
     )
-    selected = {
-        name: methods()[name] for name in choose("methods", chosen_methods, list(methods()))
-    }
-    with Store(folder / "store.sqlite") as store:
-        if run:
-            if retry:
+    selected = {name: methods()[name] for name in choose("methods", order.methods, list(methods()))}
+    again = choose("again", order.again, list(methods())) if order.again else []
+    with Store(order.folder / "store.sqlite") as store:
+        if order.adopted is not None:
+            tell(f"{adopt(store, order.adopted, again)} runs taken from {order.adopted}")
+        if order.run:
+            if order.retry:
                 store.forget_failures()
-            digests, missing = digests_of(names, data_home)
+            digests, missing = digests_of(names, order.data_home)
             for name, reason in missing.items():
                 tell(f"{name} is left out: {reason}")
             names = [name for name in names if name in digests]
-            _keep_pictures(targets, names, store, data_home)
+            _keep_pictures(targets, names, store, order.data_home)
 
             def work(stage: str, runs: list[Run]) -> None:
                 if not runs:
@@ -127,19 +167,37 @@ def reproduce(
                     runs,
                     digests,
                     store,
-                    jobs=jobs,
+                    jobs=order.jobs,
                     limit=plan.limit_seconds,
-                    data_home=data_home,
-                    plugins=plugins,
+                    data_home=order.data_home,
+                    plugins=order.plugins,
                     show=lambda progress: show(stage, progress),
                 )
 
             grid = first_stage(targets, names, selected, plan)
             work("grid", grid)
-            order = ranking(store.results(), plan.screening)
-            work("finalists", final_stage(grid, selected, plan, order))
+            ranked = ranking(store.results(), plan.screening)
+            work("finalists", final_stage(grid, selected, plan, ranked))
             cells = summarise(store.results())
             best = {pair: cell.params for pair, cell in cells.items() if not cell.reason}
             work("at the best setting", second_stage(targets, names, selected, plan, best))
-        about = {"command": command, "profile": profile, "repeats": plan.repeats}
-        return write_all(targets, store, results or folder, about)
+            if "fig-toy" in targets and "toy" in names:
+                work("labels for the figure", _unlabelled(store, cells, set(selected)))
+        about = {"command": order.command, "profile": order.profile, "repeats": plan.repeats}
+        return write_all(targets, store, order.results or order.folder, about)
+
+
+def _unlabelled(store: Store, cells: Mapping[Pair, Cell], known: Collection[str]) -> list[Run]:
+    """The runs that the figure of the toy shows, if they were adopted: labels are not exported."""
+    shown = {
+        cells["toy", method].key
+        for method in TOY_METHODS
+        if method in known and ("toy", method) in cells and not cells["toy", method].reason
+    }
+    runs = []
+    for row in store.results():
+        if row["key"] in shown and not store.has_labels(row["key"]):
+            store.forget(row["key"])
+            params = tuple(sorted(row["params"].items()))
+            runs.append(Run("toy", row["method"], params, row["seed"]))
+    return runs

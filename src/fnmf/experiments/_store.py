@@ -8,7 +8,7 @@ import socket
 import sqlite3
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -208,6 +208,26 @@ class Store:
     def forget_failures(self) -> int:
         """Delete failed runs, so that they are tried again."""
         return self._db.execute("DELETE FROM runs WHERE state = 'failed'").rowcount
+
+    def adopt(self, rows: Iterable[dict[str, Any]]) -> int:
+        """Take finished runs from elsewhere, without their labels; runs that are here stay."""
+        count = 0
+        with self._write():
+            for row in rows:
+                names = ", ".join(row)
+                values = ", ".join(f":{name}" for name in row)
+                statement = f"INSERT OR IGNORE INTO runs ({names}) VALUES ({values})"
+                count += self._db.execute(statement, row).rowcount
+        return count
+
+    def forget(self, key: str) -> None:
+        """Delete one run, so that it is done again."""
+        self._db.execute("DELETE FROM runs WHERE key = ?", (key,))
+
+    def has_labels(self, key: str) -> bool:
+        """Whether the labels of a run are here; those of adopted runs are not."""
+        query = "SELECT 1 FROM runs WHERE key = ? AND labels IS NOT NULL"
+        return self._db.execute(query, (key,)).fetchone() is not None
 
     def states(self) -> dict[str, str]:
         """State of every run by key."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.cluster import HDBSCAN, KMeans, SpectralClustering
 
-from fnmf.experiments._registry import Method, register_method
+from fnmf.baselines import Method, register_method
 
 
 def _kmeans(*, n_clusters: int, random_state: int | None) -> KMeans:
@@ -29,6 +29,7 @@ register_method(
     Method(
         "KMeans",
         _kmeans,
+        command=False,
         label_rule="k-means on the data, 10 starts",
         citation="D. Arthur, S. Vassilvitskii, k-means++: The Advantages of Careful Seeding, "
         "SODA 2007, 1027-1035",
@@ -39,6 +40,7 @@ register_method(
         "SpectralClustering",
         _spectral,
         grid={"n_neighbors": (5, 10, 20)},
+        command=False,
         label_rule="k-means on the spectral embedding",
         citation="U. von Luxburg, A Tutorial on Spectral Clustering, Statistics and Computing "
         "17, 2007, 395-416",
@@ -50,6 +52,7 @@ register_method(
         _hdbscan,
         grid={"min_cluster_size": (5, 10, 20)},
         random=False,
+        command=False,
         label_rule="its own; samples called noise count as one cluster",
         citation="R. J. G. B. Campello, D. Moulavi, J. Sander, Density-Based Clustering Based on "
         "Hierarchical Density Estimates, PAKDD 2013, 160-172",

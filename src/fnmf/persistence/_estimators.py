@@ -1,11 +1,10 @@
-"""Estimators as a class name, parameters and fitted attributes; only classes of an allow-list."""
+"""Estimators as a class name, parameters and attributes; only classes of registered methods."""
 
-import importlib
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fnmf.baselines import Method, registered
 from fnmf.persistence._container import ModelFileError
 from fnmf.persistence._shapes import check_kmeans, check_shapes
 
@@ -32,16 +31,9 @@ _KMEANS_ATTRIBUTES = (
 _MOST_JOBS = 1024
 
 
-def _from(module: str, name: str) -> Callable[[], Any]:
-    return lambda: getattr(importlib.import_module(module), name)
-
-
-# Name in the file, and how to get the class: imported only when a file needs it.
-_BASELINES = ("NMF", "RNMF", "GNMF", "RMNMF", "LCNMF", "ONGR", "CAN", "PCAN", "CLR", "KMM")
-_CLASSES: dict[str, Callable[[], Any]] = {
-    "FNMF": _from("fnmf._fnmf", "FNMF"),
-    **{f"baselines.{name}": _from("fnmf.baselines", name) for name in _BASELINES},
-}
+def _known() -> dict[str, Method]:
+    """Methods whose models may be in a file, by the name of their class there."""
+    return {method.stored_as: method for method in registered().values() if method.stored_as}
 
 
 def estimator_to_json(value: Any, encode: "Encoder") -> dict[str, Any] | None:
@@ -51,8 +43,10 @@ def estimator_to_json(value: Any, encode: "Encoder") -> dict[str, Any] | None:
     if type(value) is KMeans:
         attributes = {n: getattr(value, n) for n in _KMEANS_ATTRIBUTES if hasattr(value, n)}
         return _description(KMEANS, value, attributes, encode)
-    for name, known in _CLASSES.items():
-        if name.endswith(type(value).__name__) and type(value) is known():
+    kind: Any = type(value)
+    for name, method in _known().items():
+        # Only a class of that name is imported to see whether it is the one.
+        if name.endswith(kind.__name__) and kind is method.load_class():
             parameters = value.get_params(deep=False)
             attributes = {
                 key: item
@@ -82,11 +76,12 @@ def estimator_from_json(node: dict[str, Any], decode: "Decoder") -> Any:
         raise ModelFileError("an estimator is described without parameters or attributes")
     if name == KMEANS:
         return _kmeans(params, attributes, decode)
-    if name not in _CLASSES:
+    known_methods = _known()
+    if name not in known_methods:
         raise ModelFileError(
             f"it holds an estimator {str(name)[:80]!r}, which this version of fnmf does not know"
         )
-    known = _CLASSES[str(name)]()
+    known: Any = known_methods[str(name)].load_class()
     model = known(**_parameters(known, params, decode))
     for key, item in attributes.items():
         # A file must not replace methods of the class.

@@ -9,7 +9,8 @@ from fnmf.persistence._container import ModelFileError
 
 _ARRAYS = (np.ndarray, sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)
 # Letters stand for sizes that must be the same everywhere: n samples, d features,
-# c components, m weightings, p prototypes. "?" is any size.
+# c components, m weightings, p prototypes. "?" is any size. A class whose attribute of such a
+# name has another shape says so in ``_stored_shapes``.
 _SHAPES = {
     "components_": "cd",
     "embedding_": "nc",
@@ -38,7 +39,6 @@ _SHAPES = {
     "_mean": "d",
     "_row_scales": "n",
 }
-_OWN_SHAPES = {"KMM": {"graph_": "np"}, "ONGR": {"components_": "cn"}}
 
 
 def check_shapes(model: Any) -> None:
@@ -46,7 +46,7 @@ def check_shapes(model: Any) -> None:
     sizes: dict[str, int] = {}
     if hasattr(model, "n_features_in_"):
         sizes["d"] = _whole(model.n_features_in_, "n_features_in_")
-    for name, shape in (_SHAPES | _OWN_SHAPES.get(type(model).__name__, {})).items():
+    for name, shape in (_SHAPES | getattr(type(model), "_stored_shapes", {})).items():
         value: Any = vars(model).get(name)
         if value is None:
             continue
