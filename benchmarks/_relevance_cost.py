@@ -1,18 +1,24 @@
 """What an iteration with relevance weights costs beside one with the paper's."""
 
 import time
-from typing import Any
 
 import numpy as np
 
+from fnmf.data import Scaling, View, view_of
 from fnmf.datasets import make_planted_subspaces, unit_rows
-from fnmf.engine.parallel import crew
-from fnmf.engine.scaled import Scaling, scaled_view_of
-from fnmf.engine.solver import Factors, Options, solve
-from fnmf.engine.sweeps import Sweeps
-from fnmf.engine.views import View, view_of
 from fnmf.graph import adaptive_neighbors
-from fnmf.model.weighting import FixedWeighting, PaperWeighting, Weighting, uniform_weights
+from fnmf.runners import threads
+from fnmf.solver import Factors, Machine, Stopping, solve
+from fnmf.terms import (
+    EvenRows,
+    Objective,
+    PaperWeighting,
+    ResidualWeighting,
+    UnitBasis,
+    Weighting,
+    graph_ties,
+    uniform_weights,
+)
 
 
 def cost() -> float:
@@ -24,29 +30,22 @@ def cost() -> float:
     graph = adaptive_neighbors(X[:, rng.permutation(d)[:50]], 5)
     start = [rng.random(shape).astype(np.float32) for shape in ((d, 10), (n, 10))]
     live = np.ones(d, bool)
-    scaled = scaled_view_of(X, Scaling(np.ones(n), np.full(d, 9.0), np.ones(d)))
+    scaled = view_of(X).scaled(Scaling(np.ones(n), np.full(d, 9.0), np.ones(d)))
     omega = rng.random((3, d)) * (rng.random((3, d)) < 0.5)
     sides = {
-        "relevance": (scaled, omega, FixedWeighting(on_residual=True), rng.random((n, 3))),
-        "paper": (view_of(X), uniform_weights(3, live), PaperWeighting(0.01, live), None),
+        "relevance": (scaled, omega, ResidualWeighting(rng.random((n, 3)))),
+        "paper": (view_of(X), uniform_weights(3, live), PaperWeighting(0.01, live)),
     }
 
-    def seconds(view: View, weights: np.ndarray, weighting: Weighting, prices: Any) -> float:
-        options = Options(
-            weighting,
-            shared=False,
-            smoothness=10.0,
-            solver="mu-fast",
-            normalize=True,
-            max_iter=10,
-            tol=0.0,
-            prices=prices,
-        )
+    def seconds(view: View, weights: np.ndarray, weighting: Weighting) -> float:
+        ties = graph_ties(graph, 10.0, view.dtype)
+        objective = Objective(weighting, ties, EvenRows(), UnitBasis(), shared=False)
         P = np.full((n, 3), 1 / 3, np.float32)
-        with crew(2) as workers:
-            sweeps = Sweeps(view, graph, workers)
+        factors = Factors(*(part.copy() for part in start), P, weights.copy())
+        with threads(2) as runner:
+            machine, stopping = Machine(view, runner), Stopping(max_iter=10, tol=0.0)
             before = time.perf_counter()
-            solve(sweeps, Factors(*(part.copy() for part in start), P, weights.copy()), options)
+            solve(machine, objective, factors, "mu-fast", stopping)
             return time.perf_counter() - before
 
     best = {name: min(seconds(*side) for _ in range(12)) for name, side in sides.items()}

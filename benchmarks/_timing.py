@@ -8,11 +8,17 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.decomposition import NMF
 
-from fnmf.engine.parallel import crew
-from fnmf.engine.solver import Factors, Options, solve
-from fnmf.engine.sweeps import Sweeps
-from fnmf.engine.views import view_of
-from fnmf.model.weighting import PaperWeighting, uniform_weights
+from fnmf.data import view_of
+from fnmf.runners import threads
+from fnmf.solver import Factors, Machine, Stopping, solve
+from fnmf.terms import (
+    EvenRows,
+    FreeBasis,
+    Objective,
+    PaperWeighting,
+    graph_ties,
+    uniform_weights,
+)
 
 THREADS = 2
 
@@ -53,12 +59,12 @@ def fnmf_iteration(
     view = view_of(X)
     n, d = view.shape
     live = np.ones(d, bool)
-    options = Options(
-        PaperWeighting(1.0, live), shared, smoothness=1.0, solver=solver, max_iter=iterations, tol=0
-    )
-    with crew(THREADS) as workers:
-        sweeps = Sweeps(view, random_graph(n, view.dtype), workers)
-        _ = sweeps.column_energy
+    ties = graph_ties(random_graph(n, view.dtype), 1.0, view.dtype)
+    objective = Objective(PaperWeighting(1.0, live), ties, EvenRows(), FreeBasis(), shared)
+    stopping = Stopping(max_iter=iterations, tol=0)
+    with threads(THREADS) as runner:
+        machine = Machine(view, runner)
+        _ = machine.column_energy
 
         def run() -> float:
             rng = np.random.default_rng(0)
@@ -66,7 +72,9 @@ def fnmf_iteration(
             V = rng.random((n, n_components)).astype(view.dtype)
             P = np.full((1 if shared else n, 3), 1 / 3, view.dtype)
             factors = Factors(U, V, P, uniform_weights(3, live))
-            return seconds(lambda: solve(sweeps, factors, options)) / iterations
+            return (
+                seconds(lambda: solve(machine, objective, factors, solver, stopping)) / iterations
+            )
 
         run()
         return best(run, repeats)

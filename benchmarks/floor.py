@@ -10,17 +10,17 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from _timing import THREADS, best, fnmf_iteration, seconds, sklearn_iteration
-from fnmf.engine.parallel import crew
-from fnmf.engine.views import view_of
+from fnmf.data import view_of
+from fnmf.runners import threads
 
 
 def reading(X: np.ndarray) -> float:
     """Seconds to read X once with all threads."""
     view = view_of(X)
-    with crew(THREADS) as workers:
+    with threads(THREADS) as runner:
 
         def run() -> float:
-            return seconds(lambda: list(workers.each(lambda a, b: X[a:b].max(), view.blocks())))
+            return seconds(lambda: list(runner.each(lambda a, b: X[a:b].max(), view.blocks())))
 
         return best(run, 7)
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from _timing import THREADS, random_graph
 from fnmf import FNMF
-from fnmf.graph._release import release_freed_memory
+from fnmf.graph import release_freed_memory
 
 
 class Peak:

@@ -17,12 +17,20 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from _timing import THREADS, best, fnmf_iteration, seconds, sklearn_iteration
-from fnmf.engine.parallel import crew
-from fnmf.engine.solver import Factors, Options, Progress, solve
-from fnmf.engine.sweeps import Sweeps
-from fnmf.engine.views import view_of
+from fnmf.data import view_of
 from fnmf.graph import adaptive_neighbors
-from fnmf.model.weighting import FixedWeighting, PaperWeighting, uniform_weights
+from fnmf.runners import threads
+from fnmf.solver import Factors, Machine, Progress, Stopping, solve
+from fnmf.terms import (
+    EvenRows,
+    FixedWeighting,
+    FreeBasis,
+    Objective,
+    PaperWeighting,
+    UnitBasis,
+    graph_ties,
+    uniform_weights,
+)
 
 NAMES = ("yale", "orl", "binary-alphadigits", "usps", "semeion", "cnae-9", "glass", "mfeat")
 
@@ -86,15 +94,14 @@ def _seconds_to(
     m = terms["n_weightings"]
     live = np.ones(d, bool)
     learned = m > 1
-    options = Options(
+    objective = Objective(
         PaperWeighting(terms["diversity"], live) if learned else FixedWeighting(),
+        graph_ties(S, terms["smoothness"], view.dtype),
+        EvenRows(),
+        UnitBasis() if terms["normalize"] else FreeBasis(),
         shared=not learned,
-        smoothness=terms["smoothness"],
-        solver=solver,
-        normalize=terms["normalize"],
-        max_iter=300,
-        tol=0,
     )
+    stopping = Stopping(max_iter=300, tol=0)
 
     def reached(progress: Progress) -> bool:
         return goal is not None and progress.terms["total"] <= goal * (1 + 1e-9)
@@ -108,13 +115,14 @@ def _seconds_to(
         P = np.full((n if learned else 1, m), 1 / m)
         nonlocal result
         start = time.perf_counter()
-        result = solve(sweeps, Factors(U, V, P, weights), options, reached)
+        factors = Factors(U, V, P, weights)
+        result = solve(machine, objective, factors, solver, stopping, reached)
         return time.perf_counter() - start
 
     result = None
-    with crew(THREADS) as workers:
-        sweeps = Sweeps(view, S, workers)
-        _ = sweeps.column_energy
+    with threads(THREADS) as runner:
+        machine = Machine(view, runner)
+        _ = machine.column_energy
         run()
         return best(run, 3), result.objective, result.n_iter
 

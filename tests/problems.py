@@ -1,14 +1,24 @@
-"""Random problems, and the engine run on them."""
+"""Random problems, and the solver run on them."""
+
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.engine.mapped import MappedCSR
-from fnmf.engine.parallel import Crew
-from fnmf.engine.solver import Factors, Options, solve
-from fnmf.engine.sweeps import Sweeps
-from fnmf.engine.views import view_of
-from fnmf.model.weighting import FixedWeighting, PaperWeighting
+from fnmf import MappedCSR
+from fnmf.data import view_of
+from fnmf.runners import Threads
+from fnmf.solver import Factors, Machine, Stopping, solve
+from fnmf.terms import (
+    EvenRows,
+    FixedWeighting,
+    FreeBasis,
+    Objective,
+    PaperWeighting,
+    UnitBasis,
+    graph_ties,
+)
 from oracle import Problem, State
 
 VIEWS = ("c", "f", "read-only", "memmap", "csr", "csc", "mapped-csr")
@@ -67,10 +77,28 @@ def as_view(X, kind, folder, dtype=np.float64):
     return X
 
 
+@dataclass(frozen=True)
+class Options:
+    """What is minimised, how, and for how long."""
+
+    weighting: Any
+    shared: bool
+    smoothness: float
+    solver: str
+    normalize: bool
+    max_iter: int = 1
+    tol: float = 0.0
+
+    def objective(self, graph, dtype):
+        basis = UnitBasis() if self.normalize else FreeBasis()
+        ties = graph_ties(graph, self.smoothness, dtype)
+        return Objective(self.weighting, ties, EvenRows(), basis, self.shared)
+
+
 def options_of(problem, shared, solver, learn=True, **others):
     weighting = PaperWeighting(problem.diversity, problem.live) if learn else FixedWeighting()
-    settings = {"tol": 0.0, "max_iter": 1, "normalize": problem.scale_free, **others}
-    return Options(weighting, shared, float(problem.smoothness), solver=solver, **settings)
+    settings = {"normalize": problem.scale_free, **others}
+    return Options(weighting, shared, float(problem.smoothness), solver, **settings)
 
 
 def factors_of(state, shared, dtype=np.float64):
@@ -95,9 +123,16 @@ def run_engine(X, problem, state, options, n_jobs=1):
     X = sp.csr_array(X) if sp.issparse(X) else X
     view = view_of(X)
     graph = sp.csr_array(problem.S.astype(view.dtype))
-    workers = Crew(n_jobs)
+    factors = factors_of(state, options.shared, view.dtype)
+    return run_view(view, graph, factors, options, n_jobs)
+
+
+def run_view(view, graph, factors, options, n_jobs=1):
+    """The same on a view, with factors of its type."""
+    runner = Threads(n_jobs)
     try:
-        sweeps = Sweeps(view, graph if graph.nnz else None, workers)
-        return solve(sweeps, factors_of(state, options.shared, view.dtype), options)
+        objective = options.objective(graph, view.dtype)
+        stopping = Stopping(max_iter=options.max_iter, tol=options.tol)
+        return solve(Machine(view, runner), objective, factors, options.solver, stopping)
     finally:
-        workers.close()
+        runner.close()

@@ -8,8 +8,8 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 import fnmf
+from fnmf import MappedCSR
 from fnmf.baselines import all_methods
-from fnmf.engine.mapped import MappedCSR
 from fnmf.persistence import ModelFileError
 
 NAMES = list(all_methods())

@@ -11,7 +11,7 @@ from sklearn.feature_selection import SelectFromModel
 from sklearn.metrics import roc_auc_score
 
 import fnmf
-from fnmf import FNMF
+from fnmf import FNMF, MappedCSR
 from fnmf.datasets import (
     add_noise_features,
     load,
@@ -19,7 +19,6 @@ from fnmf.datasets import (
     make_planted_subspaces,
     unit_rows,
 )
-from fnmf.engine.mapped import MappedCSR
 from fnmf.exceptions import WeightCollapseWarning
 from fnmf.metrics import clustering_accuracy
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fnmf import FNMF
-from fnmf.engine.mapped import MappedCSR
+from fnmf import FNMF, MappedCSR
 
 N, D = 20, 6
 

@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "FNMF": "fnmf._fnmf",
-    "MappedCSR": "fnmf.engine.mapped",
+    "MappedCSR": "fnmf.data",
     "WeightCollapseWarning": "fnmf.exceptions",
     "load": "fnmf.persistence",
     "report": "fnmf.reporting",
@@ -42,7 +42,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from fnmf._fnmf import FNMF
-    from fnmf.engine.mapped import MappedCSR
+    from fnmf.data import MappedCSR
     from fnmf.exceptions import WeightCollapseWarning
     from fnmf.persistence import load, save
     from fnmf.reporting import report

@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from fnmf.engine.solver import Progress
+from fnmf._fitted import Fitted
+from fnmf.solver import Progress
 
 
 class IterationHooks:
-    """Tells an estimator's callbacks about starts and iterations.
+    """Tells an estimator's callbacks about starts and iterations; an ``Observer`` of schemes.
 
     Parameters
     ----------
@@ -28,44 +29,35 @@ class IterationHooks:
             self._root = estimator._init_callback_context(
                 max_subtasks=n_starts if n_starts > 1 else max_iter
             ).call_on_fit_task_begin(estimator=estimator, X=X)
+            self._start = self._root
 
-    def start(self) -> Any:
-        """Context of the next start."""
-        if not self.wanted or self.n_starts == 1:
-            return self._root if self.wanted else None
-        return self._root.subcontext("start", max_subtasks=self.max_iter).call_on_fit_task_begin(
-            estimator=self.estimator, X=self.X
-        )
+    def begin_start(self) -> None:
+        """The next start begins."""
+        if self.wanted and self.n_starts > 1:
+            context = self._root.subcontext("start", max_subtasks=self.max_iter)
+            self._start = context.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
 
-    def iteration(
-        self, start: Any, progress: Progress, attributes: Callable[[], dict[str, Any]]
-    ) -> bool:
+    def iteration(self, progress: Progress, fitted: Callable[[], Fitted]) -> bool:
         """Report an iteration; true if a callback wants to stop."""
         if not self.wanted:
             return False
-        context = start.subcontext("iteration")
+        context = self._start.subcontext("iteration")
         context.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
         return bool(
             context.call_on_fit_task_end(
                 estimator=self.estimator,
                 X=self.X,
                 metadata={"iteration": progress.iteration, **progress.terms},
-                reconstruction_attributes=lambda: _snapshot(attributes()),
+                reconstruction_attributes=lambda: fitted().attributes(copy=True),
             )
         )
 
-    def end_start(self, start: Any) -> None:
+    def end_start(self) -> None:
+        """The start has ended."""
         if self.wanted and self.n_starts > 1:
-            start.call_on_fit_task_end(estimator=self.estimator, X=self.X)
+            self._start.call_on_fit_task_end(estimator=self.estimator, X=self.X)
 
     def end(self) -> None:
+        """The fit has ended."""
         if self.wanted:
             self._root.call_on_fit_task_end(estimator=self.estimator, X=self.X)
-
-
-def _snapshot(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Attributes that a callback may keep: the solver updates these two in place."""
-    return {
-        name: value.copy() if name in ("embedding_", "assignments_") else value
-        for name, value in attributes.items()
-    }

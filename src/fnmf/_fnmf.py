@@ -14,23 +14,25 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.callback import CallbackSupportMixin, with_callbacks
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from fnmf._labels import kmeans_on
-from fnmf._parameters import check_parameters, check_sizes
-from fnmf._validation import Data, check_data, check_graph
+from fnmf._fitted import Fitted
+from fnmf._settings import Settings
+from fnmf._validation import check_data
+from fnmf.data import view_of, working_dtype
 
 _MAX_SEED = np.iinfo(np.int32).max
 
 
-def _acts_on_data_units(estimator: FNMF) -> bool:
-    if estimator.weighting == "paper":
+def _recovers_rows(estimator: FNMF) -> bool:
+    from fnmf.schemes import SCHEMES
+
+    if estimator.weighting in SCHEMES and not SCHEMES[estimator.weighting].decodes:
         raise AttributeError(
-            'inverse_transform does not exist for weighting="paper": features of weight 0 cannot '
-            "be recovered from the representation."
+            f'inverse_transform does not exist for weighting="{estimator.weighting}": features '
+            "of weight 0 cannot be recovered from the representation."
         )
     return True
 
@@ -266,27 +268,26 @@ class FNMF(
         -------
         self
         """
-        from fnmf._fitting import fit_model
+        from fnmf._callbacks import IterationHooks
+        from fnmf.runners import threads
+        from fnmf.schemes import SCHEMES, Problem
+        from fnmf.selection import best_start
 
-        check_parameters(self)
+        settings = Settings.of(self.get_params(deep=False))
         data = check_data(self, X, reset=True)
-        check_sizes(self, data)
+        settings = settings.for_data(data)
         rng = check_random_state(self.random_state)
-        seeds = rng.randint(_MAX_SEED, size=self.n_init)
-        labels_seed = rng.randint(_MAX_SEED)
-        result = fit_model(self, data, self._first_graph(data), seeds, labels_seed)
-        if not result.converged:
-            warnings.warn(
-                f"FNMF stopped at max_iter={self.max_iter} before it had settled; "
-                "raise max_iter, or tol if the result is good enough.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        self.objective_ = result.objective
-        self.history_ = result.history
-        self.n_iter_ = result.n_iter
-        self._kmeans = kmeans_on(self.embedding_, self._n_clusters(), labels_seed)
-        self.labels_ = self._kmeans.labels_
+        seeds = rng.randint(_MAX_SEED, size=settings.n_init)
+        most = SCHEMES[settings.weighting].most_iterations(settings)
+        hooks = IterationHooks(self, data, settings.n_init, most)
+        problem = Problem(settings, view_of(data), rng.randint(_MAX_SEED), hooks)
+        with threads(settings.n_jobs) as runner:
+            fitted = best_start(problem, seeds, runner)
+        self._adopt(fitted)
+        hooks.end()
+        for warning in fitted.warnings:
+            # Past scikit-learn's wrapper, to the line that called fit.
+            warnings.warn(warning, stacklevel=3)
         return self
 
     def fit_transform(self, X: ArrayLike | sp.sparray, y: Any = None) -> np.ndarray:
@@ -312,10 +313,16 @@ class FNMF(
         -------
         ndarray of shape (n_samples, n_components)
         """
-        from fnmf._fitting import encode_new
+        from fnmf.runners import threads
+        from fnmf.schemes import SCHEMES
 
         check_is_fitted(self)
-        return encode_new(self, check_data(self, X, reset=False))
+        data = check_data(self, X, reset=False)
+        settings, fitted = Settings.of(self.get_params(deep=False)), Fitted.of(vars(self))
+        with threads(settings.n_jobs) as runner:
+            scheme = SCHEMES[settings.weighting]
+            codes = scheme.encode(fitted, settings, view_of(data), runner)
+        return codes.astype(working_dtype(data.dtype))
 
     def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
         """Cluster of new samples: the nearest centre of their representation.
@@ -332,7 +339,7 @@ class FNMF(
         embedding = np.ascontiguousarray(self.transform(X), self.embedding_.dtype)
         return self._kmeans.predict(embedding)
 
-    @available_if(_acts_on_data_units)
+    @available_if(_recovers_rows)
     def inverse_transform(self, X: ArrayLike) -> np.ndarray:
         """Samples from their representation.
 
@@ -345,44 +352,23 @@ class FNMF(
         -------
         ndarray of shape (n_samples, n_features)
         """
+        from fnmf.schemes import SCHEMES
+
         check_is_fitted(self)
-        fitted = np.asarray(X) @ self.components_
-        if self.weighting == "uniform":
-            weights = self.feature_weights_[0]
-            return np.divide(fitted, weights, out=np.zeros_like(fitted), where=weights > 0)
-        unused = self._omega.max(axis=0) == 0
-        fitted[:, unused] = self._mean[unused]
-        return fitted / self._units
+        return SCHEMES[self.weighting].decode(Fitted.of(vars(self)), np.asarray(X))
 
     @property
     def _n_features_out(self) -> int:
         return self.components_.shape[0]
 
-    def _n_clusters(self) -> int:
-        return self.n_components if self.n_clusters is None else self.n_clusters
-
-    def _first_graph(self, data: Data) -> sp.csr_array | None:
-        """The user's graph, or that of the data as they are."""
-        from fnmf.engine.views import working_dtype
-
-        if self.graph is None:
-            return None
-        if not isinstance(self.graph, str):
-            return check_graph(self.graph, data.shape[0], working_dtype(data.dtype))
-        # Relevance looks at capped rows of unit length from the first round on.
-        return None if self.weighting == "relevance" else self._neighbor_graph(data)
-
-    def _neighbor_graph(self, rows: Any) -> sp.csr_array:
-        from fnmf.engine.parallel import n_threads
-        from fnmf.graph import adaptive_neighbors
-
-        return adaptive_neighbors(
-            rows,
-            self.n_neighbors,
-            algorithm="faiss" if self.graph == "approximate" else "auto",
-            n_jobs=n_threads(self.n_jobs),
-            verbose=self.verbose,
-        )
+    def _adopt(self, fitted: Fitted) -> None:
+        """Keep what was fitted, and nothing of an earlier fit."""
+        attributes = fitted.attributes()
+        for name in Fitted.names():
+            if name in attributes:
+                setattr(self, name, attributes[name])
+            elif hasattr(self, name):
+                delattr(self, name)
 
     def _html_repr(self) -> str:
         """What a notebook shows: scikit-learn's diagram, and below it what was learned."""

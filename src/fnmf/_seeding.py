@@ -9,7 +9,7 @@ from numba import njit
 from sklearn.cluster import KMeans
 from threadpoolctl import ThreadpoolController
 
-from fnmf.model.descent import FAST
+from fnmf.backends.compiler import FAST
 
 
 def fit_kmeans(rows: Any, n_clusters: int, *, n_init: int, random_state: int | None) -> KMeans:

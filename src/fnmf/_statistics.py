@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-import fnmf
+from fnmf.data import MappedCSR
 
 _CELLS_AT_ONCE = 1 << 22
 # How far above chance a feature must be explained to stand out: standard deviations.
@@ -169,7 +169,7 @@ def _blocks(X: Any) -> Iterator[tuple[int, int, Any]]:
 
 def rows_between(X: Any, start: int, stop: int) -> Any:
     """Some rows of the data in double precision, dense or CSR as they are."""
-    if isinstance(X, fnmf.MappedCSR):
+    if isinstance(X, MappedCSR):
         return X.rows(start, stop).astype(np.float64)
     if sp.issparse(X):
         matrix: Any = X

@@ -12,12 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
-from fnmf.engine.mapped import MappedCSR
+from fnmf.data import Data, MappedCSR, canonical, check_structure
 
 # Rows looked at together when an array larger than memory is checked.
 _ROWS_AT_ONCE = 4096
-
-Data = np.ndarray | sp.csr_array | MappedCSR
+STARTS = ("random", "nndsvda", "kmeans")
 
 
 def check_choice(name: str, value: Any, options: Sequence[str]) -> str:
@@ -79,7 +78,7 @@ def check_data(
     if isinstance(X, np.memmap):
         return _check_mapped(estimator, X, reset, non_negative, min_samples)
     if sp.issparse(X):
-        _check_sparse_structure(X, "X")
+        check_structure(X, "X")
     try:
         checked: Any = validate_data(
             estimator,
@@ -101,7 +100,7 @@ def check_data(
     if isinstance(checked, np.ndarray):
         values = checked
     else:
-        checked = _canonical(sp.csr_array(checked))
+        checked = canonical(sp.csr_array(checked))
         values = checked.data
     if non_negative:
         _check_non_negative(estimator, values)
@@ -116,13 +115,13 @@ def check_graph(graph: Any, n_samples: int, dtype: np.dtype) -> sp.csr_array:
             'graph must be "adaptive", "approximate", None or a SciPy sparse matrix, got '
             f"{type(graph).__name__}; wrap a dense array in scipy.sparse.csr_array."
         )
-    _check_sparse_structure(graph, "graph")
+    check_structure(graph, "graph")
     if graph.shape != (n_samples, n_samples):
         raise ValueError(
             f"graph has shape {graph.shape}, but X has {n_samples} samples; "
             f"pass a graph of shape ({n_samples}, {n_samples})."
         )
-    S = _canonical(sp.csr_array(graph)).astype(dtype, copy=False)
+    S = canonical(sp.csr_array(graph)).astype(dtype, copy=False)
     if not np.isfinite(S.data).all():
         raise ValueError("graph contains NaN or infinity; its weights must be finite.")
     if S.nnz and S.data.min() < 0:
@@ -139,6 +138,32 @@ def check_graph(graph: Any, n_samples: int, dtype: np.dtype) -> sp.csr_array:
         kept = (S.data != 0) & (S.indices != rows)
         S = sp.csr_array((S.data[kept], (rows[kept], S.indices[kept])), shape=S.shape)
     return S
+
+
+def check_init(init: Any, data: Data, n_components: int) -> Any:
+    """A start: its name, or the user's pair (embedding, components) in double precision."""
+    if isinstance(init, str):
+        check_choice("init", init, STARTS)
+        if init == "nndsvda" and isinstance(data, MappedCSR):
+            raise ValueError('init="nndsvda" cannot work on a MappedCSR; use "kmeans" or "random".')
+        return init
+    try:
+        V, H = (np.array(part, dtype=np.float64) for part in init)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f'init={init!r} is not known; use "random", "nndsvda", "kmeans" or a pair of arrays '
+            "(embedding of shape (n_samples, n_components), components of shape "
+            "(n_components, n_features))."
+        ) from error
+    expected = (data.shape[0], n_components), (n_components, data.shape[1])
+    if (V.shape, H.shape) != expected:
+        raise ValueError(
+            f"init has arrays of shapes {V.shape} and {H.shape}; "
+            f"shapes {expected[0]} and {expected[1]} are needed."
+        )
+    if not (np.isfinite(V).all() and np.isfinite(H).all()) or V.min() < 0 or H.min() < 0:
+        raise ValueError("init must be finite and non-negative.")
+    return V, H
 
 
 def _asymmetry(S: sp.csr_array) -> float:
@@ -196,25 +221,3 @@ def _check_non_negative(estimator: Any, values: np.ndarray) -> None:
             f"{values.min():g}. {name} factorises non-negative data; shift each feature by its "
             "minimum, or scale it to [0, 1] with sklearn.preprocessing.MinMaxScaler."
         )
-
-
-def _check_sparse_structure(matrix: Any, name: str) -> None:
-    """SciPy and scikit-learn accept indices out of range; a compiled kernel must never see them."""
-    if matrix.format not in ("csr", "csc", "bsr"):
-        return
-    try:
-        matrix.check_format(full_check=True)
-    except ValueError as error:
-        raise ValueError(
-            f"{name} is a malformed {matrix.format.upper()} matrix ({error}); "
-            "rebuild it from its triplets with scipy.sparse.coo_array."
-        ) from error
-
-
-def _canonical(matrix: sp.csr_array) -> sp.csr_array:
-    """Sorted indices without duplicates; the user's own arrays are never sorted in place."""
-    if matrix.has_canonical_format:
-        return matrix
-    matrix = matrix.copy()
-    matrix.sum_duplicates()
-    return matrix

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.optimize import brentq
 
-from fnmf.engine.mapped import MappedCSR
+from fnmf import MappedCSR
 from fnmf.graph import adaptive_neighbors, adaptive_weights, nearest_neighbors
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from fnmf.data import as_view
 from fnmf.graph import estimate_recall, nearest_neighbors
 from fnmf.graph._candidates import nearest_candidates
 from fnmf.graph._projection import affordable_dimensions
-from fnmf.graph._rows import as_rows
 
 pytest.importorskip("faiss", reason="faiss is not installed (extra: ann)")
 
@@ -115,7 +115,7 @@ def test_equal_distances_go_to_the_smaller_index_and_own_row_is_left_out():
     rows = np.arange(300)
     candidates = np.random.default_rng(1).permuted(np.tile(rows, (300, 1)), axis=1)
     candidates[:, 7] = -1
-    found = nearest_candidates(as_rows(X), as_rows(X), rows, rows, candidates, 4, 1.0)
+    found = nearest_candidates(as_view(X), as_view(X), rows, rows, candidates, 4, 1.0)
     distances = ((X[:, None] - X[candidates]) ** 2).sum(axis=2)
     distances[(candidates < 0) | (candidates == rows[:, None])] = np.inf
     order = np.lexsort((candidates, distances), axis=-1)[:, :4]

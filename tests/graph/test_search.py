@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fnmf.engine.mapped import MappedCSR
+from fnmf import MappedCSR
 from fnmf.graph import choose_algorithm, estimate_recall, nearest_neighbors
 
 

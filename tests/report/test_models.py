@@ -43,7 +43,7 @@ def test_data_frames_lend_their_names(tmp_path, X):
 
 
 def test_data_on_disk_and_sparse_data_give_a_page(tmp_path, X):
-    from fnmf.engine.mapped import MappedCSR
+    from fnmf import MappedCSR
 
     np.save(tmp_path / "X.npy", X)
     MappedCSR.write(sp.csr_array(X), tmp_path / "sparse")

@@ -11,7 +11,7 @@ from fnmf.baselines._matrix import Matrix, dense, is_sparse, squared_norms
 from fnmf.baselines._simplex import edge_distances, project_block, project_rows
 from fnmf.baselines._spectral import indicators, laplacian, smallest_eigenvectors
 from fnmf.graph import adaptive_weights, nearest_neighbors
-from fnmf.graph._exact import run_blocks
+from fnmf.runners import threads
 
 # Bytes of one dense block of distances.
 _BLOCK_BYTES = 16_000_000
@@ -106,7 +106,9 @@ def full_step(
         return project_block(products, start, 64 * products.shape[0] + n)
 
     size = max(1, _BLOCK_BYTES // (8 * n))
-    counts, columns, weights = zip(*run_blocks(block, list(range(0, n, size)), n_jobs), strict=True)
+    with threads(n_jobs) as runner:
+        found = list(runner.each(block, [(start,) for start in range(0, n, size)]))
+    counts, columns, weights = zip(*found, strict=True)
     indptr = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
     graph = sp.csr_array((np.concatenate(weights), np.concatenate(columns), indptr), shape=(n, n))
     between = edge_distances(graph.indptr, graph.indices, F, F)

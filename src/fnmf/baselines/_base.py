@@ -13,7 +13,7 @@ from sklearn.utils import Tags, check_random_state
 from fnmf._validation import check_data, check_integer
 from fnmf.baselines._matrix import Matrix, is_sparse
 from fnmf.baselines._rank import StructuredGraph
-from fnmf.engine.mapped import MappedCSR
+from fnmf.data import MappedCSR
 
 
 class Competitor(BaseEstimator):

@@ -1,4 +1,4 @@
-"""NMF, RNMF and GNMF on the engine of FNMF: the same solver, without feature weights."""
+"""NMF, RNMF and GNMF on the solver of FNMF: the same, without feature weights."""
 
 import warnings
 from typing import Any, Self
@@ -11,16 +11,22 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from fnmf._initial import initial_factors
 from fnmf._labels import kmeans_on
-from fnmf._validation import Data, check_choice, check_data, check_integer, check_real
+from fnmf._validation import check_data, check_init, check_integer, check_real
 from fnmf.baselines._base import Competitor, as_seed
-from fnmf.engine.encode import encode
-from fnmf.engine.parallel import crew
-from fnmf.engine.solver import Factors, Options, Result, solve
-from fnmf.engine.sweeps import Sweeps
-from fnmf.engine.views import view_of, working_dtype
-from fnmf.model.weighting import FixedWeighting
+from fnmf.data import Data, View, view_of, working_dtype
+from fnmf.runners import Runner, threads
+from fnmf.schemes import initial_factors
+from fnmf.solver import Factors, Machine, Result, RowModel, Stopping, encode, solve
+from fnmf.terms import (
+    Attraction,
+    EvenRows,
+    FixedWeighting,
+    FreeBasis,
+    Objective,
+    RowWeights,
+    graph_ties,
+)
 
 _MIN_ITER = 30
 _MAX_SEED = np.iinfo(np.int32).max
@@ -30,7 +36,7 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
     """X ≈ V Uᵀ by multiplicative updates; subclasses say which terms the objective has."""
 
     _non_negative = True
-    _robust = False
+    _row_weights: RowWeights = EvenRows()
 
     init: Any
     max_iter: int
@@ -56,15 +62,24 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
         check_integer("max_iter", self.max_iter, low=1)
         check_real("tol", self.tol)
         n_init = check_integer("n_init", self.n_init, low=1)
-        if isinstance(self.init, str):
-            check_choice("init", self.init, ("random", "nndsvda", "kmeans"))
+        smoothness = self._smoothness()
         data = check_data(self, X, reset=True, min_samples=2)
         if n_clusters > data.shape[0]:
             raise ValueError(
                 f"n_clusters={n_clusters} is more than n_samples={data.shape[0]}; lower n_clusters."
             )
+        init = check_init(self.init, data, n_clusters)
         seed = as_seed(self.random_state)
-        best = self._best_start(data, self._neighbor_graph(data), n_clusters, seed, n_init)
+        # The first start depends on the seed alone, however many follow.
+        seeds = [seed, *np.random.RandomState(seed).randint(_MAX_SEED, size=n_init - 1)]
+        with threads(self.n_jobs) as runner:
+            graph = self._neighbor_graph(data, runner)
+            machine = Machine(view_of(data), runner)
+            runs = (
+                self._run(machine, graph, smoothness, init, np.random.RandomState(one))
+                for one in seeds
+            )
+            best = min(runs, key=lambda run: run.history["total"][-1])
         self._keep(best, n_clusters, seed)
         return self
 
@@ -84,17 +99,18 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
         data = check_data(self, X, reset=False)
         # The graph term was weighed before the columns of U were scaled to unit length.
         U = self.components_.T.astype(np.float64) * self._scales
-        pull, drag = self._ties(data)
-        weights, own = np.ones((1, len(U))), np.ones(1)
-        V, _, _ = encode(view_of(data), U, weights, False, own, pull, drag)
+        model = RowModel(U, np.ones((1, len(U))), on_residual=False, shared=np.ones(1))
+        view = view_of(data)
+        with threads(self.n_jobs) as runner:
+            V, _, _ = encode(view, model, runner, self._attraction(view, runner))
         return (V * self._scales).astype(working_dtype(data.dtype))
 
-    def _neighbor_graph(self, data: Data) -> sp.csr_array | None:
+    def _neighbor_graph(self, data: Data, runner: Runner) -> sp.csr_array | None:
         return None
 
-    def _ties(self, data: Data) -> tuple[np.ndarray | None, np.ndarray | None]:
+    def _attraction(self, view: View, runner: Runner) -> Attraction | None:
         """What holds new rows to training rows: nothing, unless there is a graph."""
-        return None, None
+        return None
 
     def _smoothness(self) -> float:
         return 0.0
@@ -103,34 +119,27 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
         """What a method makes of the starting factors."""
         return U, V
 
-    def _best_start(
-        self, data: Data, graph: sp.csr_array | None, n_clusters: int, seed: int, n_init: int
+    def _run(
+        self,
+        machine: Machine,
+        graph: sp.csr_array | None,
+        smoothness: float,
+        init: Any,
+        rng: np.random.RandomState,
     ) -> Result:
-        options = Options(
+        view = machine.view
+        U, V = self._start(*initial_factors(view, self.n_clusters, init, 1.0, rng))
+        # One weighting of ones, fully used by every sample: no weights at all.
+        factors = Factors(U, V, np.ones((1, 1), V.dtype), np.ones((1, len(U))))
+        objective = Objective(
             weighting=FixedWeighting(),
+            ties=graph_ties(graph, smoothness, view.dtype),
+            rows=self._row_weights,
+            basis=FreeBasis(),
             shared=True,
-            smoothness=self._smoothness(),
-            robust=self._robust,
-            solver="mu-fast",
-            max_iter=self.max_iter,
-            min_iter=_MIN_ITER,
-            tol=float(self.tol),
         )
-        # The first start depends on the seed alone, however many follow.
-        seeds = [seed, *np.random.RandomState(seed).randint(_MAX_SEED, size=n_init - 1)]
-        best: Result | None = None
-        with crew(self.n_jobs) as workers:
-            sweeps = Sweeps(view_of(data), graph, workers)
-            for one in seeds:
-                generator = np.random.RandomState(one)
-                U, V = self._start(*initial_factors(data, n_clusters, self.init, 1.0, generator))
-                # One weighting of ones, fully used by every sample: no weights at all.
-                factors = Factors(U, V, np.ones((1, 1), V.dtype), np.ones((1, len(U))))
-                result = solve(sweeps, factors, options)
-                if best is None or result.history["total"][-1] < best.history["total"][-1]:
-                    best = result
-        assert best is not None
-        return best
+        stopping = Stopping(max_iter=self.max_iter, min_iter=_MIN_ITER, tol=float(self.tol))
+        return solve(machine, objective, factors, "mu-fast", stopping)
 
     def _keep(self, best: Result, n_clusters: int, seed: int) -> None:
         U, V = best.factors.U, best.factors.V

@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf._validation import Data, check_choice, check_graph, check_real
+from fnmf._validation import check_choice, check_graph, check_real
 from fnmf.baselines._base import check_neighbors
 from fnmf.baselines._engine import EngineFactorisation
-from fnmf.engine.parallel import n_threads
-from fnmf.engine.views import working_dtype
-from fnmf.graph import adaptive_neighbors, adaptive_weights, nearest_neighbors
+from fnmf.data import Data, View, view_of, working_dtype
+from fnmf.graph import attraction, neighbor_graph, neighbors_of
+from fnmf.runners import Runner
+from fnmf.terms import Attraction
 
 
 class GNMF(EngineFactorisation):
@@ -135,35 +136,29 @@ class GNMF(EngineFactorisation):
         lengths = np.where(lengths > 0, lengths, 1.0)
         return (U / lengths).astype(U.dtype), (V * lengths).astype(V.dtype)
 
-    def _neighbor_graph(self, data: Data) -> sp.csr_array:
-        self._smoothness()
+    def _neighbor_graph(self, data: Data, runner: Runner) -> sp.csr_array:
         self._fit_X = data
         if not isinstance(self.graph, str):
             self.graph_ = check_graph(self.graph, data.shape[0], working_dtype(data.dtype))
             return self.graph_
         check_choice("graph", self.graph, ("adaptive", "binary"))
         k = check_neighbors(self.n_neighbors, data.shape[0], 5)
-        threads = n_threads(self.n_jobs)
         if self.graph == "adaptive":
-            self.graph_ = adaptive_neighbors(data, k, n_jobs=threads)
+            self.graph_ = neighbor_graph(view_of(data), k, "exact", runner)
         else:
-            self.graph_ = binary_graph(data, k, threads)
+            self.graph_ = binary_graph(view_of(data), k, runner)
         return self.graph_
 
-    def _ties(self, data: Data) -> tuple[np.ndarray | None, np.ndarray | None]:
+    def _attraction(self, view: View, runner: Runner) -> Attraction | None:
         if self.smoothness == 0:
-            return None, None
-        k = min(self.n_neighbors, self.embedding_.shape[0] - 1)
-        threads = n_threads(self.n_jobs)
-        indices, distances = nearest_neighbors(self._fit_X, k + 1, queries=data, n_jobs=threads)
-        shares = self.smoothness * adaptive_weights(distances).astype(np.float64)
-        near = (self.embedding_ / self._scales)[indices[:, :k]]
-        return np.einsum("ik,ikc->ic", shares, near), shares.sum(axis=1)
+            return None
+        codes, strength = self.embedding_ / self._scales, float(self.smoothness)
+        return attraction(view_of(self._fit_X), view, codes, self.n_neighbors, strength, runner)
 
 
-def binary_graph(data: Data, k: int, n_jobs: int | None) -> sp.csr_array:
+def binary_graph(view: View, k: int, runner: Runner) -> sp.csr_array:
     """Weight 1 if either sample is among the k nearest of the other."""
-    indices, distances = nearest_neighbors(data, k, n_jobs=n_jobs)
+    indices, distances = neighbors_of(view, k, runner)
     n = len(indices)
     ones = np.ones(indices.size, dtype=distances.dtype)
     directed = sp.csr_array((ones, indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))

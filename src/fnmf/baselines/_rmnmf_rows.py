@@ -3,8 +3,9 @@
 import numpy as np
 from numba import njit
 
-from fnmf.engine.panels import reconstruct
-from fnmf.engine.tiles import (
+from fnmf.backends.compiler import FAST
+from fnmf.backends.panels import reconstruct
+from fnmf.backends.tiles import (
     COMPONENTS,
     LINE,
     ROWS,
@@ -13,7 +14,6 @@ from fnmf.engine.tiles import (
     wide_vectors,
     zeros,
 )
-from fnmf.model.descent import FAST
 
 
 def pack_basis(U: np.ndarray) -> np.ndarray:

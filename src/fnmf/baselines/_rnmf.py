@@ -3,6 +3,7 @@
 from typing import Any
 
 from fnmf.baselines._engine import EngineFactorisation
+from fnmf.terms import RobustRows
 
 
 class RNMF(EngineFactorisation):
@@ -74,7 +75,7 @@ class RNMF(EngineFactorisation):
     ((60, 3), (3, 12))
     """
 
-    _robust = True
+    _row_weights = RobustRows()
 
     def __init__(
         self,

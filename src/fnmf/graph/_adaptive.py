@@ -6,12 +6,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf._validation import check_integer
-from fnmf.graph._exact import spans
+from fnmf.data import View, as_view, spans
 from fnmf.graph._release import release_freed_memory
-from fnmf.graph._rows import as_rows
-from fnmf.graph._search import choose_algorithm, estimate_recall, find_neighbors
+from fnmf.graph._search import choose_algorithm, find_neighbors, recall_of
+from fnmf.runners import Runner, threads
 
 _ROWS = 8192  # rows whose weights are computed together
+_PROBES = 200  # rows whose neighbours are searched again to measure the recall
 
 
 def adaptive_weights(distances: np.ndarray) -> np.ndarray:
@@ -78,7 +79,7 @@ def adaptive_neighbors(
     Returns
     -------
     graph : scipy.sparse.csr_array of shape (n_samples, n_samples)
-        Canonical, with empty diagonal; float32 for float32 input, else float64.
+        Canonical, with empty diagonal; float32 for float32 and small integers, else float64.
 
     Notes
     -----
@@ -101,20 +102,33 @@ def adaptive_neighbors(
            [0.47, 0.53, 0.  , 0.  ],
            [0.  , 0.35, 0.65, 0.  ]])
     """
-    references = as_rows(X)
+    references = as_view(X)
+    check_integer("n_neighbors", n_neighbors, low=1)
+    with threads(n_jobs) as runner:
+        return neighbor_graph(references, n_neighbors, algorithm, runner, symmetric, verbose)
+
+
+def neighbor_graph(
+    references: View,
+    k: int,
+    algorithm: str,
+    runner: Runner,
+    symmetric: bool = True,
+    verbose: int = 0,
+) -> sp.csr_array:
+    """As :func:`adaptive_neighbors`, for a view and by a runner that is there already."""
     n_samples = references.shape[0]
-    k = check_integer("n_neighbors", n_neighbors, low=1)
     if n_samples < k + 2:
         raise ValueError(
             f"n_neighbors={k} needs at least {k + 2} samples, got n_samples={n_samples}; "
             "lower n_neighbors."
         )
     chosen, note = choose_algorithm(algorithm, n_samples)
-    indices, distances, _ = find_neighbors(references, k + 1, algorithm=chosen, n_jobs=n_jobs)
+    indices, distances, _ = find_neighbors(references, k + 1, runner, algorithm=chosen)
     indices = indices[:, :k]
     if verbose:
         if chosen != "exact":
-            recall = estimate_recall(references, indices, n_jobs=n_jobs)
+            recall = recall_of(references, indices, min(_PROBES, n_samples), runner)
             note += f", recall {recall:.3f} on a sample of rows"
         print(f"Neighbour graph: {note}.")
     weights = np.empty((n_samples, k), dtype=references.dtype)

@@ -6,34 +6,33 @@ data; the candidates it proposes are measured on the data themselves. Every fais
 one thread on a block of fixed size: the answer does not depend on the number of threads.
 """
 
-from functools import partial
-
 import numpy as np
 
+from fnmf.data import View, spans
 from fnmf.graph._candidates import nearest_candidates
-from fnmf.graph._exact import Found, Frame, exact_neighbors, run_blocks, spans
+from fnmf.graph._exact import Found, Frame, exact_neighbors
 from fnmf.graph._index import build_index, import_faiss
 from fnmf.graph._projection import Projection, rows_per_block, sample_rows
-from fnmf.graph._rows import Rows
 from fnmf.graph._tuning import tune
+from fnmf.runners import Runner
 
 _PROBES = 128
 
 
 def approximate_neighbors(
-    references: Rows,
-    queries: Rows,
+    references: View,
+    queries: View,
     rows: np.ndarray,
     own: np.ndarray,
     k: int,
     frame: Frame,
-    n_jobs: int | None,
+    runner: Runner,
 ) -> Found:
     """As :func:`exact_neighbors`, but a few of the neighbours may be missed."""
     faiss = import_faiss()
     # the truth about the probes comes first: its buffers are gone when the index is made
     probes = sample_rows(len(rows), _PROBES)
-    _, true = exact_neighbors(references, queries, rows[probes], own[probes], k, frame, n_jobs)
+    _, true = exact_neighbors(references, queries, rows[probes], own[probes], k, frame, runner)
     project = Projection(references, frame)
     index, lists = build_index(references, project)
 
@@ -45,7 +44,7 @@ def approximate_neighbors(
         )
 
     def recall(wanted: int) -> float:
-        ((_, given),) = run_blocks(partial(search, wanted=wanted), [probes], 1)
+        _, given = search(probes, wanted)
         return float(np.mean(given <= true[:, -1:]))
 
     wanted = tune(index, recall, k, references.shape[0])
@@ -58,13 +57,14 @@ def approximate_neighbors(
     # rows of one list look through the same lists: their candidates stay in the cache
     order = np.argsort(lists[rows], kind="stable") if queries is references else None
     parts = [
-        np.arange(a, b) if order is None else order[a:b]
+        (np.arange(a, b) if order is None else order[a:b],)
         for a, b in spans(len(rows), rows_per_block(queries))
     ]
-    run_blocks(fill, parts, n_jobs)
+    for _ in runner.each(fill, parts):
+        pass
     short = np.flatnonzero(~np.isfinite(distances[:, -1]))
     if len(short):  # the lists looked through held too few samples
         indices[short], distances[short] = exact_neighbors(
-            references, queries, rows[short], own[short], k, frame, n_jobs
+            references, queries, rows[short], own[short], k, frame, runner
         )
     return indices, distances

@@ -2,13 +2,13 @@
 
 import numpy as np
 
+from fnmf.data import View
 from fnmf.graph._exact import Found, smallest, true_distances
-from fnmf.graph._rows import Rows
 
 
 def nearest_candidates(
-    references: Rows,
-    queries: Rows,
+    references: View,
+    queries: View,
     rows: np.ndarray,
     own: np.ndarray,
     candidates: np.ndarray,

@@ -8,18 +8,16 @@ and the last of them to a direct scan. The result is the same for every tiling a
 """
 
 import math
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
-from threadpoolctl import threadpool_limits
 
-from fnmf.graph._rows import Rows, as_dense, is_sparse
+from fnmf.data import View, spans
+from fnmf.graph._forms import as_dense, is_sparse
+from fnmf.runners import Runner
 
 _QUERIES = 512
 _REFERENCES = 1024
@@ -45,29 +43,14 @@ class Frame:
         return block
 
 
-def spans(n: int, size: int) -> Iterator[tuple[int, int]]:
-    for start in range(0, n, size):
-        yield start, min(start + size, n)
-
-
-def rows_per_tile(rows: Rows, most: int) -> int:
+def rows_per_tile(rows: View, most: int) -> int:
     """Rows of a tile; long dense rows make shorter tiles, so that memory stays bounded."""
     if rows.sparse:
         return most
     return max(8, min(most, _TILE_BYTES // (8 * rows.shape[1])))
 
 
-def run_blocks(work: Callable[[Any], Any], blocks: list[Any], n_jobs: int | None) -> list[Any]:
-    """Results in the order of the blocks; one level of threads, BLAS kept to one each."""
-    workers = min(effective_n_jobs(n_jobs), len(blocks))
-    with threadpool_limits(limits=1, user_api="blas"):
-        if workers <= 1:
-            return [work(block) for block in blocks]
-        with ThreadPoolExecutor(workers) as pool:
-            return list(pool.map(work, blocks))
-
-
-def make_frame(references: Rows, queries: Rows) -> Frame:
+def make_frame(references: View, queries: View) -> Frame:
     """Choose the frame; this is also where values that are not finite are found."""
     centre = None
     if not references.sparse:
@@ -87,10 +70,10 @@ def make_frame(references: Rows, queries: Rows) -> Frame:
     return Frame(centre, scale)
 
 
-def _largest(rows: Rows, centre: np.ndarray | None, name: str) -> float:
+def _largest(rows: View, centre: np.ndarray | None, name: str) -> float:
     largest = 0.0
     for start, stop in spans(rows.shape[0], rows_per_tile(rows, _REFERENCES)):
-        block = rows.block(start, stop)
+        block = rows.exact(start, stop)
         if centre is None:
             top = float(np.abs(block.data).max(initial=0.0))
         else:
@@ -104,7 +87,7 @@ def _largest(rows: Rows, centre: np.ndarray | None, name: str) -> float:
 
 
 def true_distances(
-    references: Rows, queries: Rows, rows: np.ndarray, candidates: np.ndarray, scale: float
+    references: View, queries: View, rows: np.ndarray, candidates: np.ndarray, scale: float
 ) -> np.ndarray:
     """Scaled squared distances of query rows to their candidates, differences taken first."""
     out = np.empty(candidates.shape)
@@ -141,8 +124,8 @@ def smallest(candidates: np.ndarray, distances: np.ndarray, k: int) -> Found:
 class _Task:
     """What every block of queries needs to know."""
 
-    references: Rows
-    queries: Rows
+    references: View
+    queries: View
     rows: np.ndarray
     own: np.ndarray
     k: int
@@ -150,13 +133,13 @@ class _Task:
 
 
 def exact_neighbors(
-    references: Rows,
-    queries: Rows,
+    references: View,
+    queries: View,
     rows: np.ndarray,
     own: np.ndarray,
     k: int,
     frame: Frame,
-    n_jobs: int | None,
+    runner: Runner,
 ) -> Found:
     """The k nearest references of ``queries[rows]``; ``own`` names the one to leave out (or -1).
 
@@ -171,8 +154,9 @@ def exact_neighbors(
         pending = np.flatnonzero(~proven)
         if not len(pending):
             break
-        parts = [pending[a:b] for a, b in spans(len(pending), rows_per_tile(queries, _QUERIES))]
-        for part, found in zip(parts, run_blocks(work, parts, n_jobs), strict=True):
+        size = rows_per_tile(queries, _QUERIES)
+        parts = [(pending[a:b],) for a, b in spans(len(pending), size)]
+        for (part,), found in zip(parts, runner.each(work, parts), strict=True):
             indices[part], distances[part], proven[part] = found
     return indices, distances
 
@@ -183,7 +167,7 @@ def _stages(task: _Task) -> list[tuple[np.ndarray, float, int]]:
     size = rows_per_tile(task.references, _REFERENCES)
     norms = np.concatenate(
         [
-            _squared_norms(task.frame.apply(task.references.block(a, b)))
+            _squared_norms(task.frame.apply(task.references.exact(a, b)))
             for a, b in spans(task.references.shape[0], size)
         ]
     )
@@ -220,7 +204,7 @@ def _search_block(
     buffer = np.empty((len(part), size), dtype=offsets.dtype)
     for a, b in spans(references.shape[0], size):
         products = buffer[:, : b - a] if b - a == size else np.empty_like(buffer[:, : b - a])
-        there = task.frame.apply(references.block(a, b))
+        there = task.frame.apply(references.exact(a, b))
         if is_sparse(there):
             by_column = there.tocsc()
             _kernels.sparse_products(*_parts(here), *_parts(by_column), products)
@@ -245,7 +229,7 @@ def _scan_block(task: _Task, part: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     near = np.full((len(part), task.k), -1, dtype=np.int64)
     size = rows_per_tile(references, _REFERENCES)
     for a, b in spans(references.shape[0], size):
-        there = references.block(a, b)
+        there = references.exact(a, b)
         direct = np.empty((len(part), b - a))
         for i in range(len(part)):
             _measure(here[i : i + 1], there, task.frame.scale, direct[i : i + 1])
@@ -253,5 +237,5 @@ def _scan_block(task: _Task, part: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     return near, distances, np.ones(len(part), dtype=bool)
 
 
-def _like(references: Rows, block: Any) -> Any:
+def _like(references: View, block: Any) -> Any:
     return sp.csr_array(block) if references.sparse else as_dense(block)

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from fnmf.graph._exact import run_blocks, spans
+from fnmf.data import View, spans
 from fnmf.graph._projection import Projection, rows_per_block, sample_rows
-from fnmf.graph._rows import Rows
 
 _TRAINING_ROWS_PER_LIST = 20
 _WIDE_CODES_UP_TO = 9_000_000
@@ -24,13 +23,9 @@ def import_faiss() -> Any:
     return faiss
 
 
-def build_index(references: Rows, project: Projection) -> tuple[Any, np.ndarray]:
+def build_index(references: View, project: Projection) -> tuple[Any, np.ndarray]:
     """The index, and the list each reference is in."""
-    (built,) = run_blocks(lambda rows: _build(import_faiss(), rows, project), [references], 1)
-    return built
-
-
-def _build(faiss: Any, references: Rows, project: Projection) -> tuple[Any, np.ndarray]:
+    faiss = import_faiss()
     faiss.omp_set_num_threads(1)
     n_samples = references.shape[0]
     index = _empty_index(faiss, n_samples, project.dimensions)
@@ -44,10 +39,10 @@ def _build(faiss: Any, references: Rows, project: Projection) -> tuple[Any, np.n
 
     lists = np.empty(n_samples, dtype=np.int32)
     for a, b in spans(n_samples, size):
-        lists[a:b] = index.quantizer.assign(project(references.block(a, b)), 1).ravel()
+        lists[a:b] = index.quantizer.assign(project(references.exact(a, b)), 1).ravel()
     _reserve(index, lists)
     for a, b in spans(n_samples, size):
-        vectors, places = project(references.block(a, b)), lists[a:b].astype(np.int64)
+        vectors, places = project(references.exact(a, b)), lists[a:b].astype(np.int64)
         index.add_core(b - a, faiss.swig_ptr(vectors), None, faiss.swig_ptr(places))
     return index, lists
 

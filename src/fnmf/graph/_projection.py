@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from fnmf.graph._exact import Frame, run_blocks, spans
-from fnmf.graph._rows import Rows, as_dense
+from fnmf.data import View, spans
+from fnmf.graph._exact import Frame
+from fnmf.graph._forms import as_dense
 
 BLOCK_BYTES = 1_000_000
 _FEWEST_DIMENSIONS, _MOST_DIMENSIONS = 64, 256
@@ -22,7 +23,7 @@ def sample_rows(n: int, size: int) -> np.ndarray:
     return np.sort(np.random.default_rng(_SEED).choice(n, size, replace=False))
 
 
-def rows_per_block(rows: Rows, most: int = 1024) -> int:
+def rows_per_block(rows: View, most: int = 1024) -> int:
     """Rows handled together; fewer when they are long, so that a thread needs little memory."""
     return most if rows.sparse else max(32, min(most, BLOCK_BYTES // (8 * rows.shape[1])))
 
@@ -37,14 +38,14 @@ def affordable_dimensions(n_samples: int, n_features: int) -> int:
 class Projection:
     """Rows in the frame, turned onto their leading directions when they are long."""
 
-    def __init__(self, references: Rows, frame: Frame) -> None:
+    def __init__(self, references: View, frame: Frame) -> None:
         self.frame = frame
         self.basis: np.ndarray | None = None
         self.dimensions = affordable_dimensions(*references.shape)
         if references.shape[1] > self.dimensions or references.sparse:
-            (self.basis,) = run_blocks(self._leading, [references], 1)
+            self.basis = self._leading(references)
 
-    def _leading(self, references: Rows) -> np.ndarray:
+    def _leading(self, references: View) -> np.ndarray:
         from sklearn.utils.extmath import randomized_svd
 
         sample = self._sample(references)
@@ -54,7 +55,7 @@ class Projection:
         padded[:, :rank] = basis.T
         return padded
 
-    def _sample(self, references: Rows) -> Any:
+    def _sample(self, references: View) -> Any:
         """Some rows in the frame, float32 if dense: the directions need not be exact."""
         n_samples, n_features = references.shape
         size = max(2 * self.dimensions, min(20_000, _SAMPLE_BYTES // (4 * n_features)))

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from fnmf._validation import check_choice, check_integer
-from fnmf.graph._exact import Frame, exact_neighbors, make_frame
+from fnmf.data import View, as_view
+from fnmf.graph._exact import Frame, exact_neighbors, make_frame, true_distances
 from fnmf.graph._release import release_freed_memory
-from fnmf.graph._rows import Rows, as_rows
+from fnmf.runners import Runner, threads
 
 ALGORITHMS = ("exact", "faiss", "auto")
 
@@ -68,7 +69,7 @@ def nearest_neighbors(
     indices : ndarray of shape (n_queries, n_neighbors)
         Row numbers in X, by distance and, for equal distances, by row number.
     distances : ndarray of shape (n_queries, n_neighbors)
-        Squared distances; float32 for float32 input, else float64.
+        Squared distances; float32 for float32 and small integers, else float64.
 
     Notes
     -----
@@ -86,27 +87,41 @@ def nearest_neighbors(
     >>> indices.ravel().tolist(), distances.ravel().tolist()
     ([1, 0, 1], [1.0, 1.0, 4.0])
     """
-    references = as_rows(X)
+    references = as_view(X)
+    asked = None if queries is None else as_view(queries, "queries")
+    with threads(n_jobs) as runner:
+        return neighbors_of(references, n_neighbors, runner, queries=asked, algorithm=algorithm)
+
+
+def neighbors_of(
+    references: View,
+    n_neighbors: int,
+    runner: Runner,
+    *,
+    queries: View | None = None,
+    algorithm: str = "exact",
+) -> tuple[np.ndarray, np.ndarray]:
+    """As :func:`nearest_neighbors`, for views and by a runner that is there already."""
     indices, distances, frame = find_neighbors(
-        references, n_neighbors, queries=queries, algorithm=algorithm, n_jobs=n_jobs
+        references, n_neighbors, runner, queries=queries, algorithm=algorithm
     )
     with np.errstate(over="ignore"):
         return indices, (distances / frame.scale / frame.scale).astype(references.dtype)
 
 
 def find_neighbors(
-    references: Rows,
+    references: View,
     n_neighbors: int,
+    runner: Runner,
     *,
-    queries: Any = None,
+    queries: View | None = None,
     algorithm: str = "exact",
-    n_jobs: int | None = None,
 ) -> tuple[np.ndarray, np.ndarray, Frame]:
     """Indices, float64 distances in the scale of the frame, and the frame."""
     n_samples, n_features = references.shape
     k = check_integer("n_neighbors", n_neighbors, low=1)
     algorithm, _ = choose_algorithm(algorithm, n_samples)
-    asked = references if queries is None else as_rows(queries, "queries")
+    asked = references if queries is None else queries
     if asked.shape[1] != n_features:
         raise ValueError(
             f"queries has {asked.shape[1]} features, but X has {n_features}; "
@@ -122,11 +137,11 @@ def find_neighbors(
     own = rows if queries is None else np.full(len(rows), -1)
     frame = make_frame(references, asked)
     if algorithm == "exact":
-        found = exact_neighbors(references, asked, rows, own, k, frame, n_jobs)
+        found = exact_neighbors(references, asked, rows, own, k, frame, runner)
     else:
         from fnmf.graph._approximate import approximate_neighbors
 
-        found = approximate_neighbors(references, asked, rows, own, k, frame, n_jobs)
+        found = approximate_neighbors(references, asked, rows, own, k, frame, runner)
         release_freed_memory()
     return *found, frame
 
@@ -167,7 +182,7 @@ def estimate_recall(
     >>> estimate_recall(X, nearest_neighbors(X, 4)[0])
     1.0
     """
-    references = as_rows(X)
+    references = as_view(X)
     indices = np.asarray(indices)
     n_samples = references.shape[0]
     if indices.ndim != 2 or len(indices) != n_samples or indices.dtype.kind not in "iu":
@@ -176,11 +191,22 @@ def estimate_recall(
             f"one row of integers for each of the {n_samples} samples is needed."
         )
     probes = min(check_integer("n_probes", n_probes, low=1), n_samples)
+    with threads(n_jobs) as runner:
+        return recall_of(references, indices, probes, runner, random_state)
+
+
+def recall_of(
+    references: View,
+    indices: np.ndarray,
+    probes: int,
+    runner: Runner,
+    random_state: int | None = 0,
+) -> float:
+    """As :func:`estimate_recall`, for views and by a runner that is there already."""
+    n_samples = references.shape[0]
     rows = np.sort(np.random.default_rng(random_state).choice(n_samples, probes, replace=False))
     frame = make_frame(references, references)
     k = indices.shape[1]
-    _, distances = exact_neighbors(references, references, rows, rows, k, frame, n_jobs)
-    from fnmf.graph._exact import true_distances
-
+    _, distances = exact_neighbors(references, references, rows, rows, k, frame, runner)
     given = true_distances(references, references, rows, indices[rows], frame.scale)
     return float(np.mean(given <= distances[:, -1:]))

@@ -5,39 +5,22 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf._fitted import Fitted
 from fnmf.persistence._container import ModelFileError
 
 _ARRAYS = (np.ndarray, sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)
-# Letters stand for sizes that must be the same everywhere: n samples, d features,
-# c components, m weightings, p prototypes. "?" is any size. A class whose attribute of such a
-# name has another shape says so in ``_stored_shapes``.
+# Letters as in ``Fitted``, and for competitors p prototypes; "?" is any size. A class whose
+# attribute of such a name has another shape says so in ``_stored_shapes``.
 _SHAPES = {
-    "components_": "cd",
-    "embedding_": "nc",
+    **Fitted.shapes(),
     "nonnegative_embedding_": "nc",
-    "feature_weights_": "md",
-    "assignments_": "nm",
-    "feature_importances_": "d",
     "feature_names_in_": "d",
-    "effective_features_": "m",
     "prototypes_": "pd",
     "prototype_labels_": "p",
     "projection_": "d?",
-    "graph_": "nn",
-    "labels_": "n",
     "component_labels_": "n",
-    "_fit_X": "nd",
     "_rows": "nd",
     "_scales": "c",
-    "feature_relevance_": "d",
-    "weighting_overlap_": "mm",
-    "empty_weight_": "m",
-    "_caps": "d",
-    "_units": "d",
-    "_omega": "md",
-    "_prices": "md",
-    "_mean": "d",
-    "_row_scales": "n",
 }
 
 

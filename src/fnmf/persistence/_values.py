@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.engine.mapped import MappedCSR
+from fnmf.data import MappedCSR
 from fnmf.persistence._container import ModelFileError
 from fnmf.persistence._dtypes import dtype_to_json
 from fnmf.persistence._random import random_from_json, random_to_json

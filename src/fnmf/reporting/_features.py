@@ -6,7 +6,7 @@ import numpy as np
 
 from fnmf._statistics import Statistics
 from fnmf._text import listed, visible
-from fnmf.model.diagnosis import overlap
+from fnmf.terms import overlap
 from fnmf.reporting._images import heat_image
 
 TOP = 30

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components
 
 from fnmf._statistics import Statistics
 from fnmf._text import counted
-from fnmf.model.diagnosis import collapsed, effective_features, empty_share
+from fnmf.terms import collapsed, effective_features, empty_share
 from fnmf.restarts import Agreement
 
 _UNSURE = 0.5

@@ -1,0 +1,100 @@
+"""What a fit leaves behind: one record, from which attributes, model files and new rows read."""
+
+# ruff: noqa: RUF009 (_kept makes fields of a dataclass)
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+
+from fnmf.data import Data
+
+
+def _kept(attribute: str, shape: str | None, default: Any = None, **traits: bool) -> Any:
+    """A field that an estimator keeps under a name, with its shape in letters.
+
+    Letters stand for sizes that must be the same everywhere: n samples, d features, c
+    components, m weightings; ``None`` is no array. ``live``: the solver goes on to change it.
+    ``optional``: kept even if it is ``None``.
+    """
+    return field(default=default, metadata={"attribute": attribute, "shape": shape, **traits})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """A fitted model, explained at :class:`fnmf.FNMF`; hidden ones serve new rows.
+
+    Attributes
+    ----------
+    rows : array, CSR or MappedCSR
+        Training data, among which neighbours of new rows are looked up; a reference.
+    caps, units : ndarray of shape (d,)
+        Largest values let through, and factors that bring features to common units.
+    omega, prices : ndarray of shape (m, d)
+        Weights on the residual, and prices of leaving features out.
+    mean, row_scales : ndarray of shape (d,) and (n,)
+        Mean of the scaled rows, and one over their lengths.
+    strength : float
+        β in the units of the data.
+    warnings : tuple of Warning
+        What the user should be told.
+    """
+
+    components: np.ndarray = _kept("components_", "cd")
+    embedding: np.ndarray = _kept("embedding_", "nc", live=True)
+    feature_weights: np.ndarray = _kept("feature_weights_", "md")
+    assignments: np.ndarray = _kept("assignments_", "nm", live=True)
+    feature_importances: np.ndarray = _kept("feature_importances_", "d")
+    feature_relevance: np.ndarray | None = _kept("feature_relevance_", "d")
+    effective_features: np.ndarray = _kept("effective_features_", "m")
+    weighting_overlap: np.ndarray | None = _kept("weighting_overlap_", "mm")
+    empty_weight: np.ndarray | None = _kept("empty_weight_", "m")
+    graph: sp.csr_array | None = _kept("graph_", "nn", optional=True)
+    labels: np.ndarray | None = _kept("labels_", "n")
+    objective: float | None = _kept("objective_", None)
+    history: np.ndarray | None = _kept("history_", None)
+    n_iter: int | None = _kept("n_iter_", None)
+    kmeans: KMeans | None = _kept("_kmeans", None)
+    rows: Data = _kept("_fit_X", "nd")
+    caps: np.ndarray | None = _kept("_caps", "d")
+    units: np.ndarray | None = _kept("_units", "d")
+    omega: np.ndarray | None = _kept("_omega", "md")
+    prices: np.ndarray | None = _kept("_prices", "md")
+    mean: np.ndarray | None = _kept("_mean", "d")
+    row_scales: np.ndarray | None = _kept("_row_scales", "n")
+    strength: float | None = _kept("_strength", None)
+    warnings: tuple[Warning, ...] = ()
+
+    @classmethod
+    def of(cls, attributes: Mapping[str, Any]) -> Self:
+        """The record of an estimator that keeps it."""
+        names = {f.name: f.metadata["attribute"] for f in fields(cls) if f.metadata}
+        values: dict[str, Any] = {name: attributes.get(kept) for name, kept in names.items()}
+        return cls(**values)
+
+    @classmethod
+    def shapes(cls) -> dict[str, str]:
+        """Shapes of the attributes that are arrays, in letters."""
+        kept = (f.metadata for f in fields(cls) if f.metadata)
+        return {m["attribute"]: m["shape"] for m in kept if m["shape"] is not None}
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """All attributes that an estimator may keep."""
+        return tuple(f.metadata["attribute"] for f in fields(cls) if f.metadata)
+
+    def attributes(self, *, copy: bool = False) -> dict[str, Any]:
+        """What an estimator keeps; with ``copy`` a later iteration changes nothing in it."""
+        found = {}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if not f.metadata or (value is None and not f.metadata.get("optional")):
+                continue
+            live = copy and f.metadata.get("live")
+            found[f.metadata["attribute"]] = value.copy() if live else value
+        return found

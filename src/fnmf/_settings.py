@@ -1,0 +1,113 @@
+"""The parameters of FNMF as values: checked all together, before any work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self
+
+import numpy as np
+
+from fnmf._validation import (
+    STARTS,
+    check_choice,
+    check_graph,
+    check_init,
+    check_integer,
+    check_jobs,
+    check_real,
+)
+from fnmf.data import Data, working_dtype
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a fit was asked for; the fields are explained at :class:`fnmf.FNMF`."""
+
+    n_components: int
+    n_weightings: int
+    diversity: float
+    smoothness: float
+    n_neighbors: int
+    graph: Any
+    weighting: str
+    graph_refresh: int | None
+    assignment: str
+    solver: str
+    init: Any
+    normalize_components: bool
+    n_clusters: int | None
+    max_iter: int
+    tol: float
+    n_init: int
+    n_jobs: int | None
+    verbose: int
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Self:
+        """Settings from the parameters of an estimator, each checked by itself."""
+        settings = cls(**{field.name: parameters[field.name] for field in fields(cls)})
+        settings._check()
+        return settings
+
+    def _check(self) -> None:
+        check_integer("n_components", self.n_components, low=1)
+        check_integer("n_weightings", self.n_weightings, low=1)
+        check_real("diversity", self.diversity)
+        check_real("smoothness", self.smoothness)
+        check_integer("n_neighbors", self.n_neighbors, low=1)
+        if isinstance(self.graph, str):
+            check_choice("graph", self.graph, ("adaptive", "approximate"))
+        check_choice("weighting", self.weighting, ("relevance", "paper", "uniform"))
+        if self.graph_refresh is not None:
+            check_integer("graph_refresh", self.graph_refresh, low=0)
+        check_choice("assignment", self.assignment, ("sample", "shared"))
+        check_choice("solver", self.solver, ("mu", "mu-fast", "hals"))
+        if isinstance(self.init, str):
+            check_choice("init", self.init, STARTS)
+        if self.n_clusters is not None:
+            check_integer("n_clusters", self.n_clusters, low=1)
+        check_integer("max_iter", self.max_iter, low=1)
+        check_real("tol", self.tol)
+        check_integer("n_init", self.n_init, low=1)
+        check_jobs(self.n_jobs)
+        if not isinstance(self.verbose, (bool, np.bool_)):
+            check_integer("verbose", self.verbose, low=0)
+        if not isinstance(self.normalize_components, (bool, np.bool_)):
+            raise TypeError(
+                f"normalize_components must be True or False, got {self.normalize_components!r}."
+            )
+
+    def for_data(self, data: Data) -> Self:
+        """The same with a graph and a start of the user's checked against the data."""
+        n_samples = data.shape[0]
+        for name, number in (("n_components", self.n_components), ("n_clusters", self.clusters)):
+            if number > n_samples:
+                raise ValueError(
+                    f"{name}={number} is more than the {n_samples} samples of X "
+                    f"(n_samples = {n_samples}); lower {name} or pass more samples."
+                )
+        if self.builds_graph and n_samples < self.n_neighbors + 2:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} needs at least {self.n_neighbors + 2} samples, "
+                f"got n_samples={n_samples}; lower n_neighbors."
+            )
+        graph = self.graph
+        if not (graph is None or self.builds_graph):
+            graph = check_graph(graph, n_samples, working_dtype(data.dtype))
+        return replace(self, graph=graph, init=check_init(self.init, data, self.n_components))
+
+    @property
+    def clusters(self) -> int:
+        """How many clusters labels are for."""
+        return self.n_components if self.n_clusters is None else self.n_clusters
+
+    @property
+    def builds_graph(self) -> bool:
+        """Whether the neighbour graph is ours to build."""
+        return isinstance(self.graph, str)
+
+    @property
+    def search(self) -> str:
+        """Name of the neighbour search."""
+        return "faiss" if self.builds_graph and self.graph == "approximate" else "auto"

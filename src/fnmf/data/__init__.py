@@ -1,0 +1,23 @@
+"""One X: rows by block, by index and rescaled, whatever holds them."""
+
+from fnmf.data._blocks import BATCH, spans
+from fnmf.data._csr import canonical, check_structure
+from fnmf.data._mapped import MappedCSR
+from fnmf.data._open import as_view, view_of
+from fnmf.data._scaling import Scaling
+from fnmf.data._types import Data, working_dtype
+from fnmf.data._views import View
+
+__all__ = [
+    "BATCH",
+    "Data",
+    "MappedCSR",
+    "Scaling",
+    "View",
+    "as_view",
+    "canonical",
+    "check_structure",
+    "spans",
+    "view_of",
+    "working_dtype",
+]

@@ -1,0 +1,104 @@
+"""Sparse rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf.data._blocks import sparse_blocks
+from fnmf.data._mapped import MappedCSR
+from fnmf.data._scaling import Scaling
+from fnmf.data._views import View
+
+
+class SparseView(View):
+    """A canonical CSR matrix, in memory or mapped; a mapped block is read when asked for.
+
+    Rescaling copies the values of a block; their pattern stays as it is.
+    """
+
+    sparse = True
+
+    def __init__(self, X: sp.csr_array | MappedCSR, scaling: Scaling | None = None) -> None:
+        super().__init__(X, scaling)
+        self.shape = (X.shape[0], X.shape[1])
+        self.kept = np.arange(X.shape[1])
+
+    def scaled(self, scaling: Scaling, drop: bool = False) -> SparseView:
+        return SparseView(self.X, scaling)
+
+    def subset(self, rows: np.ndarray) -> SparseView:
+        scaling = self._exact_scaling
+        values, indices, pointers = self._gathered(rows)
+        chosen = sp.csr_array((values, indices, pointers), shape=(len(rows), self.shape[1]))
+        return SparseView(chosen, None if scaling is None else scaling.of_rows(rows))
+
+    def blocks(self) -> list[tuple[int, int]]:
+        return sparse_blocks(*self.shape, len(self.X.indices))
+
+    def stored(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
+        pointers = np.asarray(self.X.indptr[start : stop + 1])
+        span = slice(int(pointers[0]), int(pointers[-1]))
+        arrays = (
+            np.asarray(self.X.data[span], dtype=self.dtype).view(),
+            np.asarray(self.X.indices[span]).view(),
+            pointers,
+        )
+        for array in arrays:
+            array.flags.writeable = False
+        return arrays
+
+    def block(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
+        values, indices, pointers = self.stored(start, stop)
+        if self.scaling is not None:
+            factors = np.repeat(self.scaling.rows[start:stop], np.diff(pointers))
+            values = self.scaling.apply(values, indices, factors)
+            values.flags.writeable = False
+        return values, indices, pointers
+
+    def exact(self, start: int, stop: int) -> sp.csr_array:
+        return self.take(np.arange(start, min(stop, self.shape[0])))
+
+    def take(self, rows: np.ndarray) -> sp.csr_array:
+        stored, indices, pointers = self._gathered(rows)
+        values = stored.astype(np.float64)
+        if (scaling := self._exact_scaling) is not None:
+            factors = np.repeat(scaling.rows[rows], np.diff(pointers))
+            scaling.apply(values, indices, factors, out=values)
+        parts = values, indices.astype(np.int64), pointers
+        return sp.csr_array(parts, shape=(len(rows), self.shape[1]))
+
+    def matrix(self, block: tuple[np.ndarray, ...]) -> sp.csr_array:
+        values, indices, pointers = block
+        shape = (len(pointers) - 1, self.shape[1])
+        return sp.csr_array((values, indices, pointers - pointers[0]), shape=shape)
+
+    def double(self, start: int, stop: int) -> sp.csr_array:
+        # The values alone are copied: the pattern is never changed.
+        values, indices, pointers = self.block(start, stop)
+        return self.matrix((values.astype(np.float64), indices, pointers))
+
+    def narrowed(self, rows: sp.csr_array) -> sp.csr_array:
+        # scikit-learn wants 32-bit indices, which hold the features of any matrix that fits.
+        rows.indices, rows.indptr = (a.astype(np.int32) for a in (rows.indices, rows.indptr))
+        return rows.astype(self.dtype)
+
+    def row_energy(self, start: int, stop: int) -> np.ndarray:
+        values, _, pointers = self.block(start, stop)
+        sums = np.concatenate([[0.0], np.cumsum(values.astype(np.float64) ** 2)])
+        return np.diff(sums[pointers - pointers[0]])
+
+    def column_energy(self, start: int, stop: int) -> np.ndarray:
+        values, indices, _ = self.block(start, stop)
+        return np.bincount(indices, values.astype(np.float64) ** 2, self.shape[1])
+
+    def mean(self) -> float:
+        return float(np.sum(self.X.data, dtype=np.float64)) / (self.shape[0] * self.shape[1])
+
+    def _gathered(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Values, features and pointers of any rows, as they are stored."""
+        begins = np.asarray(self.X.indptr[rows], dtype=np.int64)
+        lengths = np.asarray(self.X.indptr[rows + 1], dtype=np.int64) - begins
+        pointers = np.concatenate([[0], np.cumsum(lengths)])
+        places = np.arange(pointers[-1]) + np.repeat(begins - pointers[:-1], lengths)
+        return self.X.data[places], self.X.indices[places], pointers

@@ -1,0 +1,106 @@
+"""Views: how everything inside sees X. Nobody else touches X itself.
+
+A view hands out rows by block or by index, rescaled if it has a ``Scaling``. Two forms of the
+same rows are needed: in the working type, without a copy where that is possible, for kernels
+that read them once (``block``); and as double precision copies free to be changed (``exact``,
+``take``) for sums and distances that must not lose digits.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from fnmf.data._scaling import Scaling
+from fnmf.data._types import working_dtype
+
+
+class View(ABC):
+    """Rows of X.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Samples and features.
+    dtype : dtype
+        Working type: float32 or float64.
+    sparse : bool
+        Whether blocks are CSR.
+    scaling : Scaling or None
+        How rows are rescaled on the way, in the working type.
+    kept : ndarray of shape (d,)
+        Which features of X the view has.
+    in_place : ndarray or None
+        The rows themselves, where compiled loops can read them without a converted copy.
+    """
+
+    sparse: bool
+    in_place: np.ndarray | None = None
+    shape: tuple[int, int]
+    kept: np.ndarray
+
+    def __init__(self, X: Any, scaling: Scaling | None) -> None:
+        self.X = X
+        self.dtype = working_dtype(X.dtype)
+        self._exact_scaling = scaling
+        self.scaling = None if scaling is None else scaling.astype(self.dtype)
+
+    @abstractmethod
+    def scaled(self, scaling: Scaling, drop: bool = False) -> View:
+        """The same rows rescaled; with ``drop`` dense ones lose the features of factor 0."""
+
+    @abstractmethod
+    def subset(self, rows: np.ndarray) -> View:
+        """Some of the rows, copied into memory, with their scaling."""
+
+    @abstractmethod
+    def blocks(self) -> list[tuple[int, int]]:
+        """Row ranges. They depend on the data alone, so that sums come out the same anywhere."""
+
+    @abstractmethod
+    def stored(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
+        """These rows as they are, not rescaled: a dense array, or the three arrays of CSR."""
+
+    @abstractmethod
+    def block(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
+        """These rows, rescaled: a dense array, or the three arrays of CSR."""
+
+    @abstractmethod
+    def exact(self, start: int, stop: int) -> Any:
+        """These rows in double precision, an array or CSR matrix of our own, free to change."""
+
+    @abstractmethod
+    def take(self, rows: np.ndarray) -> Any:
+        """Any rows, as ``exact``."""
+
+    @abstractmethod
+    def matrix(self, block: tuple[np.ndarray, ...]) -> Any:
+        """A block as an array or CSR matrix."""
+
+    @abstractmethod
+    def row_energy(self, start: int, stop: int) -> np.ndarray:
+        """‖x_i‖² of these rows, in double precision."""
+
+    @abstractmethod
+    def column_energy(self, start: int, stop: int) -> np.ndarray:
+        """Σ_i x_ik² over these rows, in double precision."""
+
+    @abstractmethod
+    def mean(self) -> float:
+        """Mean of all entries of X."""
+
+    def rows(self, start: int, stop: int) -> Any:
+        """These rows as an array or CSR matrix in the working type, for scikit-learn to read."""
+        if self.scaling is None:
+            return self.matrix(self.stored(start, stop))
+        return self.narrowed(self.exact(start, stop))
+
+    def narrowed(self, rows: Any) -> Any:
+        """Exact rows in the working type, for scikit-learn to read."""
+        return rows.astype(self.dtype)
+
+    def double(self, start: int, stop: int) -> Any:
+        """A block in double precision after it was rounded to the working type, free to change."""
+        return self.matrix(self.block(start, stop)).astype(np.float64)

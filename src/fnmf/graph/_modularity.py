@@ -1,0 +1,19 @@
+"""How well clusters agree with a graph."""
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def modularity(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> float:
+    """Newman's modularity over its largest value: edges inside the clusters beyond chance."""
+    pairs = graph.tocoo()
+    rows, columns = pairs.coords
+    total = pairs.data.sum(dtype=np.float64)
+    if total == 0:
+        return 0.0
+    degree = np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
+    inside = pairs.data[labels[rows] == labels[columns]].sum(dtype=np.float64)
+    volumes = np.bincount(labels, degree)
+    found = inside / total - np.sum((volumes / total) ** 2)
+    # So many clusters of equal size without an edge between them would have 1 − 1/c.
+    return float(found / (1 - 1 / max(n_clusters, 2)))

@@ -1,1 +1,0 @@
-"""The mathematics: sub-problems, weightings, the update of the basis. No scikit-learn, no I/O."""

@@ -1,0 +1,18 @@
+"""Who works through the blocks of X: threads, on one level, for all that the library does."""
+
+from fnmf.runners._runner import Feed, Rows, Runner, Work, concatenated
+from fnmf.runners._statistics import Statistics, add_up
+from fnmf.runners._threads import Threads, n_threads, threads
+
+__all__ = [
+    "Feed",
+    "Rows",
+    "Runner",
+    "Statistics",
+    "Threads",
+    "Work",
+    "add_up",
+    "concatenated",
+    "n_threads",
+    "threads",
+]

@@ -1,0 +1,22 @@
+"""Ways to fit: each owns its rounds. The one table from the name of a weighting to its scheme."""
+
+from fnmf.schemes._plain import PaperScheme, UniformScheme
+from fnmf.schemes._problem import Observer, Outcome, Problem, Scheme, Silent
+from fnmf.schemes._relevance import RelevanceScheme
+from fnmf.schemes._start import initial_factors
+
+SCHEMES: dict[str, type[Scheme]] = {
+    "relevance": RelevanceScheme,
+    "paper": PaperScheme,
+    "uniform": UniformScheme,
+}
+
+__all__ = [
+    "SCHEMES",
+    "Observer",
+    "Outcome",
+    "Problem",
+    "Scheme",
+    "Silent",
+    "initial_factors",
+]

@@ -1,0 +1,243 @@
+"""The plain schemes: one objective, minimised from a start; the graph may be built anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf._fitted import Fitted
+from fnmf._labels import kmeans_on
+from fnmf._settings import Settings
+from fnmf.data import Scaling, View, view_of
+from fnmf.exceptions import WeightCollapseWarning
+from fnmf.graph import attraction, neighbor_graph
+from fnmf.runners import Runner
+from fnmf.schemes._problem import Problem, Scheme, Watch, every_row, not_settled, with_rounds
+from fnmf.schemes._rows import exact_codes, unit_scales
+from fnmf.schemes._start import initial_factors
+from fnmf.solver import Factors, Machine, Result, RowModel, Stopping, encode, solve
+from fnmf.terms import (
+    EvenRows,
+    FixedWeighting,
+    FreeBasis,
+    Objective,
+    PaperWeighting,
+    UnitBasis,
+    Weighting,
+    collapsed,
+    effective_features,
+    empty_share,
+    graph_ties,
+    overlap,
+    uniform_weights,
+)
+
+
+@dataclass(frozen=True)
+class PlainOutcome:
+    """A start, and the graph it ended with."""
+
+    result: Result
+    graph: sp.csr_array | None
+    ended: bool = False
+
+    @property
+    def quality(self) -> float:
+        return -self.result.objective
+
+    def __str__(self) -> str:
+        settled = "settled" if self.result.converged else "not settled"
+        return (
+            f"objective {self.result.objective:.6g} after {self.result.n_iter} iterations, "
+            f"{settled}"
+        )
+
+
+class PlainScheme(Scheme):
+    """What ``"uniform"`` and ``"paper"`` share.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data and settings.
+    runner : Runner
+        Who works through the blocks.
+    """
+
+    def __init__(self, problem: Problem, runner: Runner) -> None:
+        self.problem, self.settings, self.runner = problem, problem.settings, runner
+        self.machine = Machine(problem.view, runner)
+        self.graph = self.settings.graph
+        if self.settings.builds_graph:
+            self.graph = self._neighbor_graph(problem.view)
+        self.live = self.machine.column_energy > 0
+        # One weighting leaves nothing to assign, and the cheaper sweep does.
+        self.shared = self.settings.assignment == "shared" or self.settings.n_weightings == 1
+
+    @classmethod
+    def refreshes(cls, settings: Settings) -> int:
+        """How often the graph is rebuilt; weights that stay would only give it back."""
+        return 0
+
+    @classmethod
+    def most_iterations(cls, settings: Settings) -> int:
+        return settings.max_iter * (1 + cls.refreshes(settings))
+
+    def weighting(self) -> Weighting:
+        """The term of the feature weights."""
+        return FixedWeighting()
+
+    def start(self, seed: int) -> PlainOutcome:
+        """Starting values, a run, and for every refresh another run on a new graph."""
+        watch, graph = Watch(self.problem), self.graph
+        result = self._solve(self._start_factors(seed), graph, watch)
+        histories = [result.history]
+        for _ in range(self.refreshes(self.settings)):
+            if watch.stopped:
+                break
+            graph = self._weighted_graph(result.factors)
+            result = self._solve(result.factors, graph, watch)
+            histories.append(result.history)
+        result = replace(result, history=with_rounds(histories))
+        if graph is None or self.settings.smoothness == 0:
+            self._end_on_exact_codes(result)
+        return PlainOutcome(result, graph)
+
+    def fitted(self, outcome: PlainOutcome) -> Fitted:
+        """The model with its labels and what there is to say about its weights."""
+        settings, result = self.settings, outcome.result
+        model = self._model(result.factors, outcome.graph)
+        kmeans = kmeans_on(model.embedding, settings.clusters, self.problem.labels_seed)
+        energy, dtype = self.machine.column_energy, model.feature_weights.dtype
+        weights = model.feature_weights.astype(np.float64)
+        warnings = () if result.converged else (not_settled(settings.max_iter),)
+        return replace(
+            model,
+            weighting_overlap=overlap(weights).astype(dtype),
+            empty_weight=empty_share(weights, energy).astype(dtype),
+            objective=result.objective,
+            history=result.history,
+            n_iter=result.n_iter,
+            kmeans=kmeans,
+            labels=kmeans.labels_,
+            warnings=(*self._complaints(model, energy), *warnings),
+        )
+
+    @staticmethod
+    def encode(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
+        """Codes of new rows, tied to their nearest training rows as strongly as those to theirs."""
+        held = None
+        if settings.graph is not None and settings.smoothness > 0:
+            strength, near = float(settings.smoothness), settings.n_neighbors
+            there = view_of(fitted.rows)
+            held = attraction(there, view, fitted.embedding, near, strength, runner)
+        shared = fitted.assignments[0] if settings.assignment == "shared" else None
+        weights = fitted.feature_weights.astype(np.float64)
+        model = RowModel(fitted.components.T, weights, on_residual=False, shared=shared)
+        return encode(view, model, runner, held)[0]
+
+    def _start_factors(self, seed: int) -> Factors:
+        settings = self.settings
+        weights = uniform_weights(settings.n_weightings, self.live)
+        rng = np.random.RandomState(seed)
+        U, V = initial_factors(
+            self.problem.view, settings.n_components, settings.init, weights.max(), rng
+        )
+        rows = 1 if self.shared else len(V)
+        P = np.full((rows, settings.n_weightings), 1 / settings.n_weightings, V.dtype)
+        return Factors(U, V, P, weights)
+
+    def _solve(self, factors: Factors, graph: sp.csr_array | None, watch: Watch) -> Result:
+        settings = self.settings
+        objective = Objective(
+            weighting=self.weighting(),
+            ties=graph_ties(graph, float(settings.smoothness), self.problem.view.dtype),
+            rows=EvenRows(),
+            basis=UnitBasis() if settings.normalize_components else FreeBasis(),
+            shared=self.shared,
+        )
+        stopping = Stopping(max_iter=settings.max_iter, tol=float(settings.tol))
+        observe = watch.over(lambda progress: self._model(progress.factors, graph))
+        return solve(self.machine, objective, factors, settings.solver, stopping, observe)
+
+    def _neighbor_graph(self, view: View) -> sp.csr_array:
+        settings = self.settings
+        return neighbor_graph(
+            view, settings.n_neighbors, settings.search, self.runner, verbose=settings.verbose
+        )
+
+    def _weighted_graph(self, factors: Factors) -> sp.csr_array:
+        """Neighbours by the features that count: rows of X ∘ e at unit length, e = Σ_j p_j² θ_j."""
+        effective = np.mean(factors.P.astype(np.float64) ** 2, axis=0) @ factors.weights
+        view = self.problem.view
+        n, d = view.shape
+        raw = Scaling(np.ones(n), np.full(d, np.inf), effective)
+        _, scales = unit_scales(view.scaled(raw), self.runner)
+        return self._neighbor_graph(view.scaled(replace(raw, rows=scales), drop=True))
+
+    def _end_on_exact_codes(self, result: Result) -> None:
+        """Without a graph rows are independent: end with the row solve that ``transform`` does."""
+        weighting = self.weighting()
+        view, factors = self.problem.view, result.factors
+        loss = exact_codes(view, factors, weighting, self.shared, self.runner)
+        result.objective = loss + weighting.penalty(factors.weights)
+
+    def _model(self, factors: Factors, graph: sp.csr_array | None) -> Fitted:
+        """What a model needs in order to transform, at the end or on the way."""
+        P = every_row(factors.P, len(factors.V))
+        dtype, weights = factors.V.dtype, factors.weights
+        share = P.mean(axis=0, dtype=np.float64)
+        return Fitted(
+            components=np.ascontiguousarray(factors.U.T),
+            embedding=factors.V,
+            feature_weights=weights.astype(dtype),
+            assignments=P,
+            feature_importances=((share / share.sum()) @ weights).astype(dtype),
+            effective_features=effective_features(weights).astype(dtype),
+            graph=graph,
+            rows=self.problem.view.X,
+        )
+
+    def _complaints(self, model: Fitted, energy: np.ndarray) -> tuple[Warning, ...]:
+        """What is wrong with the weights."""
+        return ()
+
+
+class UniformScheme(PlainScheme):
+    """All features weigh the same."""
+
+    @staticmethod
+    def decode(fitted: Fitted, codes: np.ndarray) -> np.ndarray:
+        rows = codes @ fitted.components
+        weights = fitted.feature_weights[0]
+        return np.divide(rows, weights, out=np.zeros_like(rows), where=weights > 0)
+
+
+class PaperScheme(PlainScheme):
+    """Weights on the simplex, learned as in the article."""
+
+    decodes = False
+
+    @classmethod
+    def refreshes(cls, settings: Settings) -> int:
+        return (settings.graph_refresh or 0) if settings.builds_graph else 0
+
+    def weighting(self) -> Weighting:
+        return PaperWeighting(float(self.settings.diversity), self.live)
+
+    def _complaints(self, model: Fitted, energy: np.ndarray) -> tuple[Warning, ...]:
+        weights = model.feature_weights.astype(np.float64)
+        mean = model.assignments.mean(axis=0, dtype=np.float64) @ weights
+        if not collapsed(mean, energy, self.settings.n_components):
+            return ()
+        count = float(effective_features(mean))
+        return (
+            WeightCollapseWarning(
+                f"The feature weights have collapsed: they rest on about {count:.0f} of "
+                f"{np.count_nonzero(energy)} features, which the model fits without learning "
+                'anything. Use weighting="relevance" for weights that mean something, or '
+                'weighting="uniform" for none.'
+            ),
+        )

@@ -1,0 +1,160 @@
+"""What a scheme is given, and what it gives back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from fnmf._fitted import Fitted
+from fnmf._settings import Settings
+from fnmf.data import View
+from fnmf.runners import Runner
+from fnmf.solver import HISTORY, Observe, Progress
+
+_PRINT_EVERY = 10
+
+
+class Observer(Protocol):
+    """Who is told how a fit goes on."""
+
+    wanted: bool
+
+    def begin_start(self) -> None:
+        """The next start begins."""
+
+    def iteration(self, progress: Progress, fitted: Callable[[], Fitted]) -> bool:
+        """An iteration has ended; true ends the start. ``fitted`` makes the model so far."""
+
+    def end_start(self) -> None:
+        """The start has ended."""
+
+
+class Silent:
+    """An observer that does not want to know."""
+
+    wanted = False
+
+    def begin_start(self) -> None:
+        """Nothing."""
+
+    def iteration(self, progress: Progress, fitted: Callable[[], Fitted]) -> bool:
+        return False
+
+    def end_start(self) -> None:
+        """Nothing."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Data and what is asked of them; all checks are behind us.
+
+    Attributes
+    ----------
+    settings : Settings
+        Checked, also against the data.
+    view : View
+        X.
+    labels_seed : int
+        Seed of the k-means that gives the labels.
+    observer : Observer
+        Told about starts and iterations.
+    """
+
+    settings: Settings
+    view: View
+    labels_seed: int
+    observer: Observer
+
+
+class Watch:
+    """Tells the observer how runs go on, and remembers whether it wants them to stop."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.observer, self.verbose = problem.observer, problem.settings.verbose
+        self.stopped = False
+
+    def over(self, fitted: Callable[[Progress], Fitted]) -> Observe | None:
+        """What the solver calls after each iteration, if anyone wants to know."""
+        if not (self.observer.wanted or self.verbose > 1):
+            return None
+
+        def observe(progress: Progress) -> bool:
+            if self.verbose > 1 and progress.iteration % _PRINT_EVERY == 0:
+                print(f"[FNMF] iteration {progress.iteration}: {progress.terms['total']:.6g}")
+            if self.observer.iteration(progress, lambda: fitted(progress)):
+                self.stopped = True
+            return self.stopped
+
+        return observe
+
+
+class Outcome(Protocol):
+    """What a start led to."""
+
+    @property
+    def quality(self) -> float:
+        """By which starts are compared: the larger, the better."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether an observer wants no further start."""
+
+    def __str__(self) -> str:
+        """For the log."""
+
+
+class Scheme(ABC):
+    """A way to fit, made once for a problem: what does not depend on the start is done then."""
+
+    # Whether rows of X can be recovered from their codes.
+    decodes: ClassVar[bool] = True
+
+    @abstractmethod
+    def __init__(self, problem: Problem, runner: Runner) -> None: ...
+
+    @classmethod
+    @abstractmethod
+    def most_iterations(cls, settings: Settings) -> int:
+        """Upper limit over all rounds of a start."""
+
+    @abstractmethod
+    def start(self, seed: int) -> Any:
+        """All rounds from one seed: an ``Outcome``."""
+
+    @abstractmethod
+    def fitted(self, outcome: Any) -> Fitted:
+        """The model that the outcome stands for."""
+
+    @staticmethod
+    @abstractmethod
+    def encode(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
+        """Codes of new rows, in double precision."""
+
+    @staticmethod
+    def decode(fitted: Fitted, codes: np.ndarray) -> np.ndarray:
+        """Rows of X from their codes, if the scheme decodes."""
+        raise NotImplementedError
+
+
+def with_rounds(histories: list[np.ndarray]) -> np.ndarray:
+    """One history of several rounds, which a further field numbers."""
+    rows = [(*row, number) for number, part in enumerate(histories) for row in part.tolist()]
+    return np.array(rows, dtype=[*HISTORY.descr, ("round", np.int64)])
+
+
+def not_settled(max_iter: int) -> ConvergenceWarning:
+    """The warning of a fit that used all its iterations."""
+    return ConvergenceWarning(
+        f"FNMF stopped at max_iter={max_iter} before it had settled; "
+        "raise max_iter, or tol if the result is good enough."
+    )
+
+
+def every_row(P: np.ndarray, n_samples: int) -> np.ndarray:
+    """Assignments of all samples, also where they share one."""
+    return P if len(P) == n_samples else np.repeat(P, n_samples, axis=0)

@@ -1,0 +1,103 @@
+"""Starting values for the basis U and the codes V."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import pairwise_distances_argmin
+from sklearn.utils.extmath import randomized_svd
+
+from fnmf._labels import count_distinct
+from fnmf._seeding import fit_kmeans
+from fnmf.data import View, spans
+
+# k-means looks at no more rows than this; the others join the nearest centre.
+_KMEANS_ROWS = 10_000
+_KMEANS_STARTS = 5
+_ROWS_AT_ONCE = 4096
+# Codes of a partition: 1 for the own cluster, this for the others, so that samples can still move.
+_SOFTNESS = 0.2
+
+Start = tuple[np.ndarray, np.ndarray]
+
+
+def initial_factors(
+    view: View, n_components: int, init: Any, scale: float, rng: np.random.RandomState
+) -> Start:
+    """U (d x c) and V (n x c) with V Uᵀ roughly equal to ``scale`` times X.
+
+    ``init`` is ``"random"``, ``"nndsvda"``, ``"kmeans"``, or the pair (V, Uᵀ) of the user's.
+    """
+    if isinstance(init, str):
+        U, V = _STARTS[init](view, n_components, scale, rng)
+    else:
+        V, U = init[0], init[1].T
+    return np.ascontiguousarray(U, view.dtype), np.array(V, view.dtype, order="C")
+
+
+def _random(view: View, n_components: int, scale: float, rng: np.random.RandomState) -> Start:
+    # Values of this size make V Uᵀ as large as the data on average.
+    size = 2 * np.sqrt(scale * view.mean() / n_components)
+    U = rng.uniform(size=(view.shape[1], n_components))
+    V = rng.uniform(size=(view.shape[0], n_components))
+    U *= size
+    V *= size
+    return U, V
+
+
+def _nndsvda(view: View, n_components: int, scale: float, rng: np.random.RandomState) -> Start:
+    """Non-negative double SVD (Boutsidis and Gallopoulos, 2008), zeros filled with the mean."""
+    rank = min(n_components, *view.shape)
+    left, values, right = randomized_svd(view.X, rank, random_state=rng)
+    U, V = np.zeros((view.shape[1], n_components)), np.zeros((view.shape[0], n_components))
+    for a in range(rank):
+        x, y = left[:, a], right[a]
+        positive = np.maximum(x, 0), np.maximum(y, 0)
+        negative = np.maximum(-x, 0), np.maximum(-y, 0)
+        sizes = [np.linalg.norm(x) * np.linalg.norm(y) for x, y in (positive, negative)]
+        x, y = positive if sizes[0] >= sizes[1] else negative
+        energy = np.sqrt(scale * values[a] * max(sizes))
+        V[:, a] = energy * x / max(np.linalg.norm(x), np.finfo(float).tiny)
+        U[:, a] = energy * y / max(np.linalg.norm(y), np.finfo(float).tiny)
+    fill = np.sqrt(scale * view.mean() / n_components)
+    U[U == 0] = fill
+    V[V == 0] = fill
+    return U, V
+
+
+def _kmeans(view: View, n_components: int, scale: float, rng: np.random.RandomState) -> Start:
+    """V from a k-means partition, U from its means."""
+    n_samples = view.shape[0]
+    rows = _some_rows(view, rng)
+    seed = rng.randint(np.iinfo(np.int32).max)
+    # Duplicated samples can be fewer than they look; a centre without samples starts at the mean.
+    centres = _distinct_centres(rows, n_components, seed)
+    mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
+    U = np.tile(mean[:, None], (1, n_components))
+    # A share of the mean keeps entries off 0, which a multiplicative update could never leave.
+    U[:, : len(centres)] = 0.99 * centres.T + 0.01 * mean[:, None]
+    labels = np.empty(n_samples, dtype=np.intp)
+    for start, stop in spans(n_samples, _ROWS_AT_ONCE):
+        labels[start:stop] = pairwise_distances_argmin(view.rows(start, stop), centres)
+    V = np.full((n_samples, n_components), _SOFTNESS)
+    V[np.arange(n_samples), labels] += 1
+    return scale * U, V
+
+
+def _distinct_centres(rows: Any, n_components: int, seed: int) -> np.ndarray:
+    count = rows.shape[0]
+    if isinstance(rows, np.ndarray):
+        count = count_distinct(rows, n_components)
+    count = min(n_components, count)
+    model = fit_kmeans(rows, count, n_init=_KMEANS_STARTS, random_state=seed)
+    return model.cluster_centers_.astype(np.float64)
+
+
+def _some_rows(view: View, rng: np.random.RandomState) -> Any:
+    n_samples = view.shape[0]
+    if n_samples <= _KMEANS_ROWS:
+        return view.rows(0, n_samples)
+    chosen = np.sort(rng.choice(n_samples, _KMEANS_ROWS, replace=False))
+    return view.narrowed(view.take(chosen))
+
+
+_STARTS = {"random": _random, "nndsvda": _nndsvda, "kmeans": _kmeans}

@@ -1,0 +1,62 @@
+"""Data, the layout of the kernels, and who works through the blocks, put together."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from fnmf.backends.layout import layout_of
+from fnmf.backends.rows import graph_product
+from fnmf.data import View
+from fnmf.runners import Runner, Statistics, Work, add_up, concatenated
+from fnmf.terms import Edges
+
+# A product with a smaller graph takes no longer than handing it to other threads.
+_LARGE_GRAPH = 1 << 16
+
+
+class Machine:
+    """Sweeps over the rows of a view.
+
+    Parameters
+    ----------
+    view : View
+        The data.
+    runner : Runner
+        Who works through the blocks.
+    """
+
+    def __init__(self, view: View, runner: Runner) -> None:
+        self.view, self.runner = view, runner
+        self.layout = layout_of(view)
+        self.blocks = view.blocks()
+
+    def operands(self, start: int, stop: int) -> tuple[Any, ...]:
+        """A block of X as the kernels want it."""
+        return self.layout.operands(self.view, start, stop)
+
+    def sweep(self, work: Work[Statistics], *rows: np.ndarray) -> Statistics:
+        """``work`` on every block, with the rows that belong to it; returns the sums."""
+        return self.runner.sweep(work, self, rows)
+
+    @cached_property
+    def column_energy(self) -> np.ndarray:
+        """Σ_i x_ik²."""
+        return sum(self.runner.each(self.view.column_energy, self.blocks), np.zeros(1))
+
+    @cached_property
+    def row_energy(self) -> np.ndarray:
+        """‖x_i‖²."""
+        return concatenated(self.runner.each(self.view.row_energy, self.blocks))
+
+    def neighbour_sums(
+        self, edges: Edges, degree: np.ndarray, V: np.ndarray, out: np.ndarray
+    ) -> np.ndarray:
+        """Fill ``out`` with S V; returns v_aᵀ L v_a for each component."""
+
+        def task(start: int, stop: int) -> tuple[np.ndarray]:
+            return (graph_product(start, stop, V, *edges, degree, out),)
+
+        blocks = self.blocks if len(edges.neighbours) >= _LARGE_GRAPH else [(0, len(V))]
+        (roughness,) = add_up(self.runner.each(task, blocks))
+        return np.maximum(roughness, 0.0)

@@ -1,0 +1,33 @@
+"""Iterations in which every sample has an assignment of its own."""
+
+import numpy as np
+
+from fnmf.solver._basis import gains_of, hessian_times, step_basis
+from fnmf.solver._state import Factors
+from fnmf.solver._sweeps import Sweeps
+from fnmf.solver._value import reconstruction
+
+
+def multiplicative_iteration(sweeps: Sweeps, factors: Factors) -> tuple[float, float]:
+    """V, U, P, Θ: one sweep for the codes and the basis, one for assignment and weights."""
+    targets, grams = sweeps.codes(factors)
+    _, smoothness = step_basis(sweeps, factors, targets, grams)
+    sums = sweeps.assign(factors)
+    weighting = sweeps.objective.weighting
+    factors.weights = weighting.update(factors.weights, sums.energy, sums.cross)
+    along = float(np.vdot(factors.weights, sums.cross))
+    fitted = float(np.vdot(sweeps.hessians(factors), sums.grams))
+    return reconstruction(weighting, factors, sums.energy, along, fitted), smoothness
+
+
+def descent_iteration(sweeps: Sweeps, factors: Factors) -> tuple[float, float]:
+    """V, P, Θ, U: all codes first, then everything from the sums of one sweep."""
+    sweeps.solve_codes(factors)
+    sums = sweeps.assign(factors, crosses=True)
+    weighting = sweeps.objective.weighting
+    factors.weights = weighting.update(factors.weights, sums.energy, sums.cross)
+    targets = np.einsum("jk,jkc->kc", factors.weights, sums.crosses)
+    U, smoothness = step_basis(sweeps, factors, targets, sums.grams)
+    along = float(np.vdot(U, targets))
+    fitted = float(np.vdot(U, hessian_times(U, sums.grams, gains_of(sweeps, factors))))
+    return reconstruction(weighting, factors, sums.energy, along, fitted), smoothness

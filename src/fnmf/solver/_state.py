@@ -1,0 +1,66 @@
+"""What a run works on, reports and leaves behind."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+TERMS = ("total", "reconstruction", "diversity", "smoothness")
+HISTORY = np.dtype([(term, np.float64) for term in TERMS])
+
+
+@dataclass
+class Factors:
+    """The unknowns. With shared assignment P has a single row."""
+
+    U: np.ndarray
+    V: np.ndarray
+    P: np.ndarray
+    weights: np.ndarray
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When a run ends.
+
+    Attributes
+    ----------
+    max_iter, min_iter : int
+        Most iterations, and how many there are in any case.
+    tol : float
+        Relative change of the objective below which it has settled.
+    floor : float
+        A smaller objective counts as this one when changes are compared with it, so that a
+        nearly exact fit settles too.
+    """
+
+    max_iter: int = 300
+    min_iter: int = 1
+    tol: float = 1e-4
+    floor: float = 0.0
+
+
+class Progress(NamedTuple):
+    """What an observer sees after each iteration."""
+
+    iteration: int
+    terms: dict[str, float]
+    factors: Factors
+
+
+Observe = Callable[[Progress], bool]
+
+
+@dataclass
+class Result:
+    """Where a run ended."""
+
+    factors: Factors
+    history: np.ndarray
+    converged: bool
+    objective: float
+
+    @property
+    def n_iter(self) -> int:
+        return len(self.history)

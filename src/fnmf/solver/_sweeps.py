@@ -1,0 +1,216 @@
+"""The sweeps of an iteration over all rows, for one objective.
+
+With ``shared`` assignment one sweep does everything: ``shared``. With an assignment for each
+sample ``codes`` updates V and gathers what U needs, ``assign`` updates P and gathers what Θ needs.
+``hals`` needs all codes before any sum: ``solve_codes`` projects in a sweep of its own, and
+``assign`` then gathers for every weighting apart, so that Θ and U follow from one sweep.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fnmf.backends.rows import KEEP, PLAIN, SQUARE_ROOT, solve_codes
+from fnmf.solver._machine import Machine
+from fnmf.solver._state import Factors
+from fnmf.solver._work import AssignWork, CodesWork, ProjectWork, SharedWork
+from fnmf.terms import Objective, Rule
+
+_STEPS = {"mu": SQUARE_ROOT, "mu-fast": PLAIN, "hals": KEEP}
+# Rounds of coordinate descent on the codes: cheap, since they need no pass over the data.
+_ROUNDS = 2
+
+
+@dataclass
+class Assigned:
+    """What ``assign`` leaves behind.
+
+    Attributes
+    ----------
+    energy, cross : ndarray of shape (m, d)
+        P²ᵀ(X∘X) and P²ᵀ(X∘VUᵀ) with the new P: all that Θ needs.
+    grams : ndarray of shape (m, c, c) or (1, c, c)
+        Vᵀ diag(p_j²) V, or their sum if the weights act on the data.
+    crosses : ndarray of shape (m, d, c)
+        Xᵀ diag(p_j²) V, if it was gathered; else empty.
+    """
+
+    energy: np.ndarray
+    cross: np.ndarray
+    grams: np.ndarray
+    crosses: np.ndarray
+
+
+@dataclass
+class Together:
+    """What the sweep leaves behind when all samples share the assignment.
+
+    Nothing in it depends on the assignment but ``cross``, so P can follow from it too.
+
+    Attributes
+    ----------
+    column_energy : ndarray of shape (d,)
+        Σ_i x_ik².
+    codes_cross, codes_gram : ndarray of shape (d, c) and (c, c)
+        Xᵀ V and Vᵀ V; with the robust loss each sample counts with 1/‖residual‖.
+    cross : ndarray of shape (m, d)
+        P²ᵀ(X∘VUᵀ), with the U and P of the sweep.
+    loss : float
+        Σ_i ‖x_i − U v_i‖ of the robust loss, before the step of U.
+    """
+
+    column_energy: np.ndarray
+    codes_cross: np.ndarray
+    codes_gram: np.ndarray
+    cross: np.ndarray
+    loss: float
+
+
+class Sweeps:
+    """A machine that works for one objective, and what it keeps between sweeps.
+
+    Parameters
+    ----------
+    machine : Machine
+        Data and runner.
+    objective : Objective
+        The terms.
+    rule : Rule
+        How codes are updated.
+    """
+
+    def __init__(self, machine: Machine, objective: Objective, rule: Rule) -> None:
+        self.machine, self.objective, self.rule = machine, objective, rule
+        self._dtype = machine.view.dtype
+        self._nothing = np.empty((0, 0), self._dtype)
+        self._pull = self._nothing
+        self._hessians: np.ndarray | None = None
+        self._of: tuple[np.ndarray | None, ...] = (None, None)
+
+    def refresh_ties(self, V: np.ndarray) -> np.ndarray:
+        """Compute S V, keep it for the next sweep, return β v_aᵀ L v_a for each component."""
+        ties = self.objective.ties
+        if ties.strength > 0 and self._pull.shape != V.shape:
+            self._pull = np.empty_like(V)
+        return ties.strength * ties.pull(V, self._pull, self.machine)
+
+    def rescale(self, V: np.ndarray, norms: np.ndarray) -> None:
+        """Multiply the columns of V, and of S V with them."""
+        factors = norms.astype(V.dtype)
+        V *= factors
+        if len(self._pull):
+            self._pull *= factors
+
+    def codes(self, factors: Factors) -> tuple[np.ndarray, np.ndarray]:
+        """Multiplicative step of V; returns (X∘P²Θ)ᵀV (d x c) and the Gram matrices U needs."""
+        layout, V = self.machine.layout, factors.V
+        packed = layout.pack_factors(factors.U, factors.weights)
+        hessians = layout.pack_grams(self.hessians(factors))
+        pull, degree, strength = self._pulling()
+        work = CodesWork(layout, packed, hessians, strength, _STEPS[self.rule.name])
+        sums = self.machine.sweep(work, V, factors.P, pull, degree)
+        n_components = V.shape[1]
+        return (
+            layout.unpack_basis(sums.targets, n_components),
+            layout.unpack_grams(sums.grams, n_components),
+        )
+
+    def assign(self, factors: Factors, *, crosses: bool = False) -> Assigned:
+        """P of every sample; what Θ needs, and with ``crosses`` U too."""
+        layout, V, P = self.machine.layout, factors.V, factors.P
+        packed = layout.pack_factors(factors.U, factors.weights)
+        hessians = layout.pack_grams(self.hessians(factors))
+        n_weightings, n_components = P.shape[1], V.shape[1]
+        weighting = self.objective.weighting
+        prices = np.empty((0, n_weightings)) if weighting.prices is None else weighting.prices
+        work = AssignWork(layout, packed, hessians, weighting.on_residual, crosses)
+        sums = self.machine.sweep(work, V, P, prices.astype(self._dtype, copy=False))
+        energy, cross = layout.unpack_moments(sums.moments, n_weightings)
+        gathered = sums.crosses
+        if crosses:
+            gathered = layout.unpack_crosses(gathered, n_weightings, n_components)
+        return Assigned(energy, cross, layout.unpack_grams(sums.grams, n_components), gathered)
+
+    def shared(self, factors: Factors) -> Together:
+        """Step of V (unless ``hals`` has made it); all that Θ, P and U need."""
+        machine, layout, V = self.machine, self.machine.layout, factors.V
+        basis = layout.pack_basis(self._weighted_basis(factors))
+        hessian = layout.pack_grams(self._shared_hessian(factors))
+        robust = self.objective.rows.robust
+        pull, degree, strength = self._pulling()
+        work = SharedWork(layout, basis, hessian, strength, _STEPS[self.rule.name], robust)
+        norms = machine.row_energy if robust else np.zeros(len(V))
+        sums = machine.sweep(work, V, pull, degree, norms)
+        codes_cross = layout.unpack_basis(sums.cross, V.shape[1])
+        along = np.einsum("kc,kc->k", factors.U.astype(np.float64), codes_cross)
+        return Together(
+            column_energy=machine.column_energy,
+            codes_cross=codes_cross,
+            codes_gram=layout.unpack_grams(sums.gram, V.shape[1])[0],
+            cross=factors.P[0].astype(np.float64)[:, None] ** 2 * along,
+            loss=float(sums.loss),
+        )
+
+    def solve_codes(self, factors: Factors) -> None:
+        """Coordinate descent on V, given X projected on the basis."""
+        layout, V, P = self.machine.layout, factors.V, factors.P
+        cross = np.empty_like(V)
+        if self.objective.shared:
+            packed = layout.pack_factors(self._weighted_basis(factors), factors.weights)
+            self.machine.sweep(ProjectWork(layout, packed, P), cross)
+            squares, hessians = np.ones((1, 1)), self._shared_hessian(factors)
+        else:
+            packed = layout.pack_factors(factors.U, factors.weights)
+            self.machine.sweep(ProjectWork(layout, packed, None), cross, P)
+            hessians = self.hessians(factors)
+            squares = P * P if len(hessians) > 1 else np.sum(P * P, axis=1, keepdims=True)
+        ties = self.objective.ties
+        assert ties.edges is not None
+        solve_codes(
+            cross,
+            V,
+            squares.astype(self._dtype, copy=False),
+            hessians.astype(self._dtype),
+            self._dtype.type(ties.strength),
+            *ties.edges,
+            _ROUNDS,
+        )
+
+    def effective_weights(self, factors: Factors) -> np.ndarray:
+        """Σ_j p_j² θ_j, the one weight of a feature when all samples share the assignment."""
+        return factors.P[0].astype(np.float64) ** 2 @ factors.weights
+
+    def hessians(self, factors: Factors) -> np.ndarray:
+        """Uᵀ diag(gain_j) U: the Hessians of the data term in v.
+
+        One for each weighting if the weights act on the residual, else one for all.
+        """
+        on_residual = self.objective.weighting.on_residual
+        key = factors.U, factors.weights if on_residual else None
+        # Between two steps of U several sweeps ask for the same.
+        if self._hessians is None or any(a is not b for a, b in zip(key, self._of, strict=True)):
+            U = factors.U.astype(np.float64)
+            self._of = key
+            if on_residual:
+                self._hessians = np.stack([(U * w[:, None]).T @ U for w in factors.weights])
+            else:
+                self._hessians = (U.T @ U)[None]
+        return self._hessians
+
+    def _shared_hessian(self, factors: Factors) -> np.ndarray:
+        """The one Hessian of all samples, when they share the assignment."""
+        squares = factors.P[0].astype(np.float64) ** 2
+        hessians = self.hessians(factors)
+        if len(hessians) == 1:
+            return squares.sum() * hessians
+        return np.einsum("j,jab->ab", squares, hessians)[None]
+
+    def _weighted_basis(self, factors: Factors) -> np.ndarray:
+        return self.effective_weights(factors)[:, None] * factors.U
+
+    def _pulling(self) -> tuple[np.ndarray, np.ndarray, np.floating]:
+        """What the ties contribute to a multiplicative step: S V, degrees, β."""
+        ties, scalar = self.objective.ties, self._dtype.type
+        if ties.strength == 0 or self.rule.in_turn:
+            return self._nothing, self._nothing.ravel(), scalar(0)
+        return self._pull, ties.degree, scalar(ties.strength)

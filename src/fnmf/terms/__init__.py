@@ -1,0 +1,61 @@
+"""What is minimised: feature weights, ties between samples, sample weights, basis.
+
+Each term gives its value and what it adds to the sums, and says which solvers can have it.
+"""
+
+from fnmf.terms._basis import Basis, FreeBasis, UnitBasis
+from fnmf.terms._diagnosis import collapsed, effective_features, empty_share, overlap
+from fnmf.terms._objective import Objective
+from fnmf.terms._relevance import LOSSES, Loss, Moments, profiles, relevance, relevance_weights
+from fnmf.terms._rows import EvenRows, RobustRows, RowWeights
+from fnmf.terms._rules import RULES, Rule
+from fnmf.terms._ties import (
+    Attraction,
+    Edges,
+    GraphTies,
+    NoTies,
+    Ties,
+    graph_ties,
+    needs_lists,
+)
+from fnmf.terms._weighting import (
+    FixedWeighting,
+    PaperWeighting,
+    ResidualWeighting,
+    Weighting,
+    uniform_weights,
+)
+
+__all__ = [
+    "LOSSES",
+    "RULES",
+    "Attraction",
+    "Basis",
+    "Edges",
+    "EvenRows",
+    "FixedWeighting",
+    "FreeBasis",
+    "GraphTies",
+    "Loss",
+    "Moments",
+    "NoTies",
+    "Objective",
+    "PaperWeighting",
+    "ResidualWeighting",
+    "RobustRows",
+    "RowWeights",
+    "Rule",
+    "Ties",
+    "UnitBasis",
+    "Weighting",
+    "collapsed",
+    "effective_features",
+    "empty_share",
+    "graph_ties",
+    "needs_lists",
+    "overlap",
+    "profiles",
+    "relevance",
+    "relevance_weights",
+    "uniform_weights",
+]

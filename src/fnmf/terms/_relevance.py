@@ -1,0 +1,237 @@
+"""Feature weights from relevance: how much of a feature the clusters explain, against chance.
+
+A weighting j uses feature k with weight ω_jk = γ_jk ψ_k and pays π_jk = φ_jk ψ_k for what it
+leaves out, where
+
+* the gate γ in [0, 1] minimises γ E + φ(γ) T: E is the feature's scatter within the clusters of
+  the weighting, T its scatter about the mean, φ the convex price of describing it by its mean;
+* the precision ψ is the slope of a concave loss of the residual variance.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+_TINY = 1e-12
+# A feature whose scatter is below this share of its energy is constant up to rounding.
+_CONSTANT = 1e-8
+# Null standard deviations at which a gate begins to open, is fully open, and for importances.
+_DROP, _KEEP, _NOTICE = 4.0, 8.0, 3.0
+# With many samples a trace of a feature is significant; less than this is not worth using.
+_LEAST = 0.02
+# Share of the best weighting's explanation below which a weighting leaves a feature to it.
+_RIVAL = 0.25
+_SMALLEST_FLOOR, _LARGEST_FLOOR = 0.01, 100.0
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What a refresh knows of the data, all in the units of the last round.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (c,)
+        Samples of each cluster.
+    shifts, within : ndarray of shape (c, d)
+        Cluster means about the mean, and squares about the cluster means.
+    total, kurtosis : ndarray of shape (d,)
+        Squares about the mean, and excess kurtosis, at least 0.
+    live : ndarray of bool, shape (d,)
+        Features that vary.
+    """
+
+    counts: np.ndarray
+    shifts: np.ndarray
+    within: np.ndarray
+    total: np.ndarray
+    kurtosis: np.ndarray
+    live: np.ndarray
+
+    @classmethod
+    def from_sums(
+        cls,
+        counts: np.ndarray,
+        mean: np.ndarray,
+        sums: np.ndarray,
+        squares: np.ndarray,
+        fourth: np.ndarray,
+    ) -> Self:
+        """From sums of first and second powers by cluster and of fourth ones, about ``mean``."""
+        n = counts.sum()
+        shifts = sums / np.maximum(counts, 1)[:, None]
+        within = np.maximum(squares - counts[:, None] * shifts**2, 0)
+        total = squares.sum(axis=0)
+        live = total > _CONSTANT * (total + n * mean**2)
+        excess = n * fourth / np.where(live, total, 1) ** 2 - 3
+        return cls(counts, shifts, within, total, np.where(live, np.maximum(excess, 0), 0), live)
+
+    @property
+    def between(self) -> np.ndarray:
+        """Squares of the cluster means about the mean, (c, d)."""
+        return self.counts[:, None] * self.shifts**2
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Scatter of the features inside each group of clusters, and the law of chance for it.
+
+    Attributes
+    ----------
+    size : ndarray of shape (m, 1)
+        Samples of each group.
+    within, total : ndarray of shape (m, d)
+        Scatter about the cluster means and about the mean.
+    level, spread : ndarray of shape (m, 1) and (m, d)
+        Mean and standard deviation, if samples were shuffled, of the between-cluster scatter
+        in units of size times variance.
+    """
+
+    size: np.ndarray
+    within: np.ndarray
+    total: np.ndarray
+    level: np.ndarray
+    spread: np.ndarray
+
+    @property
+    def share(self) -> np.ndarray:
+        """Explained share of the scatter."""
+        return (self.total - self.within) / np.where(self.total > 0, self.total, 1)
+
+
+def explained(moments: Moments, groups: np.ndarray, n_groups: int) -> Explained:
+    """Gather clusters in groups.
+
+    Under the null hypothesis the between-cluster scatter of a standardised feature is a
+    quadratic form of a projection in randomly ordered values: its mean is the trace, its
+    variance depends on the trace and, through the kurtosis, on the leverages 1/n_a.
+    """
+    n, d = moments.counts.sum(), len(moments.total)
+    size, level = np.zeros((n_groups, 1)), np.zeros((n_groups, 1))
+    within, total, spread = (np.zeros((n_groups, d)) for _ in range(3))
+    for j in range(n_groups):
+        members = np.flatnonzero((groups == j) & (moments.counts > 0))
+        counts = moments.counts[members]
+        size[j] = counts.sum()
+        if size[j] == 0:
+            continue
+        share = size[j, 0] / n
+        within[j] = moments.within[members].sum(axis=0)
+        total[j] = within[j] + moments.between[members].sum(axis=0)
+        # The quadratic form Σ_a n_a mean_a² of centred values: its trace, the trace of its
+        # square, and the squares of its diagonal.
+        trace = len(members) - share
+        square = len(members) - 2 * share + share**2
+        own = 1 / counts - (2 - share) / n
+        diagonal = np.sum(counts * own**2) + (n - size[j, 0]) * (share / n) ** 2
+        # A multiple of the identity would not notice the order of the values.
+        even = trace**2 / n
+        variance = 2 * (square - even) + moments.kurtosis * max(diagonal - even, 0)
+        level[j] = trace / size[j]
+        spread[j] = np.sqrt(np.maximum(variance, 0)) / size[j]
+    return Explained(size, within, total, level, spread)
+
+
+def relevance(moments: Moments) -> np.ndarray:
+    """Share of each feature that the clusters explain beyond chance, between 0 and 1."""
+    found = explained(moments, np.zeros(len(moments.counts), np.intp), 1)
+    chance = (found.level + _NOTICE * found.spread)[0]
+    beyond = (found.share[0] - chance) / np.maximum(1 - chance, _TINY)
+    return np.where(moments.live & (chance < 1), np.clip(beyond, 0, 1), 0)
+
+
+def gate(share: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The γ in [0, 1] that minimises γ (1 − share) + drop_price(γ, low, high): a ramp."""
+    return np.clip((share - low) / np.maximum(high - low, _TINY), 0, 1)
+
+
+def drop_price(gamma: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """φ, the price of using only γ of a feature, in units of its scatter; convex, φ(1) = 0."""
+    price = (1 - low) * (1 - gamma) - (high - low) * (1 - gamma**2) / 2
+    return np.maximum(price, 0)
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Concave loss of a feature's residual variance, by its slope (residual + floor)^-power.
+
+    ``floor`` None means the smallest that keeps a share ``effective`` of the used features
+    effective, (Σψ)² / Σψ² of their number: no collapse by construction. ``gain`` is what the loss
+    must add to the modularity to be preferred to the squared error.
+    """
+
+    name: str
+    power: float
+    gain: float
+    floor: float | None = 1.0
+    effective: float = 0.65
+
+    def precision(self, residual: np.ndarray, used: np.ndarray) -> np.ndarray:
+        """ψ, at most 1 among the used features."""
+        floor = self.floor if self.floor is not None else self._smallest_floor(residual[used])
+        slope = (residual + floor) ** -self.power
+        return slope / slope[used].max()
+
+    def _smallest_floor(self, residual: np.ndarray) -> float:
+        low, high = _SMALLEST_FLOOR, _LARGEST_FLOOR
+        for _ in range(40):
+            middle = float(np.sqrt(low * high))
+            slope = (residual + middle) ** -self.power
+            enough = slope.sum() ** 2 >= self.effective * len(slope) * np.sum(slope**2)
+            low, high = (low, middle) if enough else (middle, high)
+        return high
+
+
+# Squared error, logarithm and Geman-McClure: the stronger, the more a badly explained feature
+# is discounted. Which one suits the data is decided by the modularity of what it finds.
+LOSSES = (
+    Loss("plain", power=0, gain=0.0),
+    Loss("log", power=1, gain=0.005, floor=0.5),
+    Loss("geman-mcclure", power=2, gain=0.02, floor=None),
+)
+
+
+def relevance_weights(
+    moments: Moments, fitted: Moments, groups: np.ndarray, n_groups: int, loss: Loss
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weights ω and prices π, both (m, d).
+
+    ``moments`` of the data decide which features count, ``fitted`` ones of the rescaled rows how
+    much. To be used by a weighting, a feature must be explained better than by chance, and no less
+    than a quarter as well as by the weighting that explains it best; from a half it counts fully.
+    """
+    found = explained(moments, groups, n_groups)
+    n = moments.counts.sum()
+    unit = found.size * np.where(moments.live, moments.total, 1) / n + _TINY
+    between = (found.total - found.within) / unit
+    # A feature that is constant in each cluster must still be compared with chance.
+    within = np.maximum(found.within / unit, _CONSTANT)
+    share = between / (between + within)
+    rival = _RIVAL * between.max(axis=0)
+    low = np.maximum(np.maximum(found.level + _DROP * found.spread, rival), _LEAST)
+    high = np.maximum(np.maximum(found.level + _KEEP * found.spread, 2 * rival), 2 * _LEAST)
+    low, high = (bound / np.maximum(bound + within, _TINY) for bound in (low, high))
+    gamma = np.where(moments.live & (found.size > 0), gate(share, low, high), 0)
+    if np.count_nonzero(gamma.max(axis=0)) < 2:
+        gamma[:, _best_features(moments, found)] = 1
+    phi = drop_price(gamma, low, high)
+    top = gamma.max(axis=0)
+    variance = np.average(fitted.total / n, weights=top)
+    rescaled = explained(fitted, groups, n_groups)
+    residual = (gamma * rescaled.within + phi * rescaled.total).sum(axis=0) / n
+    precision = loss.precision(residual / max(variance, _TINY), top > 0)
+    # What no weighting uses costs all of them the same, and would only blur the choice.
+    return gamma * precision, np.where(top > 0, phi * precision, 0)
+
+
+def _best_features(moments: Moments, found: Explained) -> np.ndarray:
+    """Where nothing stands out, the few that come nearest: a later round can still recover."""
+    score = (found.share - found.level) / np.maximum(found.spread, _TINY)
+    score = np.where(moments.live, score.max(axis=0), -np.inf)
+    return np.argsort(-score, kind="stable")[: max(2, len(moments.counts))]
+
+
+def profiles(moments: Moments) -> np.ndarray:
+    """Explained share of each feature in each cluster alone, (c, d)."""
+    between = moments.between
+    return between / np.maximum(between + moments.within, _TINY)

@@ -1,0 +1,116 @@
+"""What holds samples together: it pulls a code towards others and drags on it in turn.
+
+With ties S of strength β the objective has β tr(Vᵀ L V), L = D − S. A solver sees β, the degrees
+D and the pull S V, and never S itself, so that ties need not be a list of neighbours.
+"""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf.terms._rules import Rule
+
+
+class Edges(NamedTuple):
+    """Ties as lists of neighbours: the arrays of a symmetric CSR matrix."""
+
+    pointers: np.ndarray
+    neighbours: np.ndarray
+    similarity: np.ndarray
+
+
+class Attraction(NamedTuple):
+    """What ties do to rows whose partners stand still: β Σ_r s_ir v_r, and β Σ_r s_ir."""
+
+    pull: np.ndarray
+    drag: np.ndarray
+
+
+class Machine(Protocol):
+    """What a solver lends to ties: work that goes through all rows."""
+
+    def neighbour_sums(
+        self, edges: Edges, degree: np.ndarray, V: np.ndarray, out: np.ndarray
+    ) -> np.ndarray:
+        """Fill ``out`` with S V; returns v_aᵀ L v_a for each component."""
+
+
+class Ties(Protocol):
+    """What a solver needs to know of whatever holds samples together."""
+
+    strength: float
+    degree: np.ndarray
+    edges: Edges | None
+
+    def pull(self, V: np.ndarray, out: np.ndarray, machine: Machine) -> np.ndarray:
+        """Fill ``out`` with S V; returns v_aᵀ L v_a for each component."""
+
+    def misfit(self, rule: Rule) -> str | None:
+        """Why a solver with this rule cannot have the term; ``None`` if it can."""
+
+
+class NoTies:
+    """Samples on their own."""
+
+    strength = 0.0
+
+    def __init__(self, dtype: np.dtype) -> None:
+        self.degree = np.empty(0, dtype)
+        nobody = np.empty(0, np.int64), np.empty(0, np.int32)
+        self.edges: Edges | None = Edges(*nobody, np.empty(0, dtype))
+
+    def pull(self, V: np.ndarray, out: np.ndarray, machine: Machine) -> np.ndarray:
+        return np.zeros(V.shape[1])
+
+    def misfit(self, rule: Rule) -> str | None:
+        return None
+
+
+class GraphTies:
+    """A neighbour graph.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Symmetric S.
+    strength : float
+        β.
+    dtype : dtype
+        Type of the codes.
+    """
+
+    def __init__(self, graph: sp.csr_array, strength: float, dtype: np.dtype) -> None:
+        self.strength = strength
+        index = np.int32 if graph.shape[0] < 2**31 else np.int64
+        self.edges: Edges | None = Edges(
+            graph.indptr.astype(np.int64, copy=False),
+            graph.indices.astype(index, copy=False),
+            graph.data.astype(dtype, copy=False),
+        )
+        self.degree = np.asarray(graph.sum(axis=1), dtype=dtype).ravel()
+
+    def pull(self, V: np.ndarray, out: np.ndarray, machine: Machine) -> np.ndarray:
+        assert self.edges is not None
+        return machine.neighbour_sums(self.edges, self.degree, V, out)
+
+    def misfit(self, rule: Rule) -> str | None:
+        return needs_lists(self, rule)
+
+
+def needs_lists(ties: Ties, rule: Rule) -> str | None:
+    """The misfit of ties that are no lists with a rule that takes samples one after the other."""
+    if rule.in_turn and ties.edges is None:
+        return (
+            f'solver="{rule.name}" updates samples one after the other and needs the ties of each '
+            f'as a list of neighbours, which {type(ties).__name__} does not have; use "mu" or '
+            '"mu-fast"'
+        )
+    return None
+
+
+def graph_ties(graph: sp.csr_array | None, strength: float, dtype: np.dtype) -> Ties:
+    """Ties along a graph, or none where there is nothing that holds."""
+    if graph is None or graph.nnz == 0 or strength == 0:
+        return NoTies(dtype)
+    return GraphTies(graph, strength, dtype)
