@@ -375,7 +375,7 @@ class FNMF(
         diagram = super()._html_repr()
         if not hasattr(self, "labels_"):
             return diagram
-        from fnmf.reporting._notebook import summary_html
+        from fnmf._notebook import summary_html
 
         return diagram + summary_html(self)
 

@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 
-from fnmf.reporting._notebook import summary_html
+from fnmf._notebook import summary_html
 
 
 class Text(HTMLParser):

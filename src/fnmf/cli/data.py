@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from fnmf.datasets._registry import Source
+    from fnmf.datasets import Source
 
 app = typer.Typer(no_args_is_help=True, help="List, fetch and verify the public data sets.")
 
@@ -22,8 +22,7 @@ def list_sets(data_home: DataHome = None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from fnmf.datasets._load import find
-    from fnmf.datasets._registry import SOURCES
+    from fnmf.datasets import SOURCES, find
 
     table = Table("name", "in the paper", "samples", "features", "classes")
     table.add_column("read from", overflow="fold")
@@ -42,8 +41,7 @@ def list_sets(data_home: DataHome = None) -> None:
 
 
 def _wanted(names: list[str]) -> list["Source"]:
-    from fnmf.datasets._load import canonical_name
-    from fnmf.datasets._registry import SOURCES
+    from fnmf.datasets import SOURCES, canonical_name
 
     if names == ["all"]:
         return list(SOURCES.values())
@@ -61,7 +59,7 @@ def fetch(
     data_home: DataHome = None,
 ) -> None:
     """Download what is not on this machine yet into the cache."""
-    from fnmf.datasets._load import fetch_original, find
+    from fnmf.datasets import fetch_original, find
 
     failed = False
     for source in _wanted(names):
@@ -87,7 +85,7 @@ def verify(
     data_home: DataHome = None,
 ) -> None:
     """Prove by checksum that the data sets on this machine are the published ones."""
-    from fnmf.datasets._load import checked_file
+    from fnmf.datasets import checked_file
 
     failed = False
     for source in _wanted(names or ["all"]):

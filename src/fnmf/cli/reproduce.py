@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from fnmf.experiments._schedule import Progress
+    from fnmf.experiments import Progress
 
 # Lines printed when the output is no terminal, at most one in so many seconds.
 _LINE_EVERY_SECONDS = 30.0
@@ -143,10 +143,8 @@ def reproduce(
     continues; several processes may work on one folder. To do some methods anew and draw
     everything again from stored results: --from results --again "NAME,NAME" --results results.
     """
-    from fnmf.experiments._plan import PROFILES, TARGETS
-    from fnmf.experiments._registry import run_plugin
-    from fnmf.experiments._reproduce import Order
-    from fnmf.experiments._reproduce import reproduce as run_experiments
+    from fnmf.experiments import PROFILES, TARGETS, Order, run_plugin
+    from fnmf.experiments import reproduce as run_experiments
 
     wanted = targets or ["all"]
     unknown = [target for target in wanted if target not in (*TARGETS, "all")]

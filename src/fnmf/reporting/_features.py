@@ -6,8 +6,8 @@ import numpy as np
 
 from fnmf._statistics import Statistics
 from fnmf._text import listed, visible
-from fnmf.terms import overlap
 from fnmf.reporting._images import heat_image
+from fnmf.terms import overlap
 
 TOP = 30
 FALSE_DISCOVERIES = 0.1

@@ -9,8 +9,8 @@ from scipy.sparse.csgraph import connected_components
 
 from fnmf._statistics import Statistics
 from fnmf._text import counted
-from fnmf.terms import collapsed, effective_features, empty_share
 from fnmf.restarts import Agreement
+from fnmf.terms import collapsed, effective_features, empty_share
 
 _UNSURE = 0.5
 

@@ -7,17 +7,17 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf import __version__
+from fnmf._curves import convergence
+from fnmf._names import feature_names, sample_names
 from fnmf._statistics import Statistics, cluster_statistics
 from fnmf._text import visible
 from fnmf.describe import describe_clusters
 from fnmf.reporting._classes import known_classes
 from fnmf.reporting._clusters import cluster_answer, clusters_in_detail, stabilities
-from fnmf.reporting._curves import convergence
 from fnmf.reporting._features import feature_summary, mattering, ranking, weightings
 from fnmf.reporting._findings import findings
 from fnmf.reporting._images import heat_image
 from fnmf.reporting._layout import HEIGHT, WIDTH
-from fnmf.reporting._names import feature_names, sample_names
 from fnmf.reporting._payload import payload
 from fnmf.reporting._samples import chosen_samples, draw_samples
 from fnmf.reporting._settings import parameters, record, score_table

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from fnmf._curves import convergence
+from fnmf._names import feature_names
 from fnmf._text import visible
 from fnmf.describe import top_indices
-from fnmf.reporting._curves import convergence
-from fnmf.reporting._names import feature_names
 
 _TOP = 8
 _MOST_CLUSTERS = 30
@@ -42,7 +42,7 @@ def summary_html(model: Any) -> str:
     --------
     >>> import numpy as np
     >>> from types import SimpleNamespace
-    >>> from fnmf.reporting._notebook import summary_html
+    >>> from fnmf._notebook import summary_html
     >>> text = summary_html(SimpleNamespace(labels_=np.array([0, 0, 1])))
     >>> "2 clusters" in text
     True
