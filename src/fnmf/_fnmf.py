@@ -274,12 +274,13 @@ class FNMF(
         from fnmf.selection import best_start
 
         settings = Settings.of(self.get_params(deep=False))
+        scheme = SCHEMES[settings.weighting]
+        scheme.check(settings)
         data = check_data(self, X, reset=True)
         settings = settings.for_data(data)
         rng = check_random_state(self.random_state)
         seeds = rng.randint(_MAX_SEED, size=settings.n_init)
-        most = SCHEMES[settings.weighting].most_iterations(settings)
-        hooks = IterationHooks(self, data, settings.n_init, most)
+        hooks = IterationHooks(self, data, settings.n_init, scheme.most_iterations(settings))
         problem = Problem(settings, view_of(data), rng.randint(_MAX_SEED), hooks)
         with threads(settings.n_jobs) as runner:
             fitted = best_start(problem, seeds, runner)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +23,9 @@ from fnmf.terms import (
     EvenRows,
     FixedWeighting,
     FreeBasis,
+    GraphTies,
+    Kinds,
+    NoTies,
     Objective,
     PaperWeighting,
     UnitBasis,
@@ -66,6 +70,8 @@ class PlainScheme(Scheme):
         Who works through the blocks.
     """
 
+    weighting_kind: ClassVar[type[Weighting]] = FixedWeighting
+
     def __init__(self, problem: Problem, runner: Runner) -> None:
         self.problem, self.settings, self.runner = problem, problem.settings, runner
         self.machine = Machine(problem.view, runner)
@@ -73,13 +79,23 @@ class PlainScheme(Scheme):
         if self.settings.builds_graph:
             self.graph = self._neighbor_graph(problem.view)
         self.live = self.machine.column_energy > 0
-        # One weighting leaves nothing to assign, and the cheaper sweep does.
-        self.shared = self.settings.assignment == "shared" or self.settings.n_weightings == 1
+        self.shared = self.is_shared(self.settings)
 
     @classmethod
     def refreshes(cls, settings: Settings) -> int:
         """How often the graph is rebuilt; weights that stay would only give it back."""
         return 0
+
+    @classmethod
+    def kinds(cls, settings: Settings) -> Kinds:
+        ties = NoTies if settings.graph is None or settings.smoothness == 0 else GraphTies
+        basis = UnitBasis if settings.normalize_components else FreeBasis
+        return Kinds(cls.weighting_kind, ties, EvenRows, basis, cls.is_shared(settings))
+
+    @staticmethod
+    def is_shared(settings: Settings) -> bool:
+        """One weighting leaves nothing to assign, and the cheaper sweep does."""
+        return settings.assignment == "shared" or settings.n_weightings == 1
 
     @classmethod
     def most_iterations(cls, settings: Settings) -> int:
@@ -219,6 +235,7 @@ class PaperScheme(PlainScheme):
     """Weights on the simplex, learned as in the article."""
 
     decodes = False
+    weighting_kind = PaperWeighting
 
     @classmethod
     def refreshes(cls, settings: Settings) -> int:

@@ -15,6 +15,7 @@ from fnmf._settings import Settings
 from fnmf.data import View
 from fnmf.runners import Runner
 from fnmf.solver import HISTORY, Observe, Progress
+from fnmf.terms import RULES, Kinds
 
 _PRINT_EVERY = 10
 
@@ -116,6 +117,16 @@ class Scheme(ABC):
 
     @abstractmethod
     def __init__(self, problem: Problem, runner: Runner) -> None: ...
+
+    @classmethod
+    @abstractmethod
+    def kinds(cls, settings: Settings) -> Kinds:
+        """The terms that its objective will have."""
+
+    @classmethod
+    def check(cls, settings: Settings) -> None:
+        """Raise unless these terms fit the solver: at the door, before any work."""
+        cls.kinds(settings).check(RULES[settings.solver])
 
     @classmethod
     @abstractmethod

@@ -40,8 +40,11 @@ from fnmf.solver import Factors, Machine, Result, Stopping, solve
 from fnmf.terms import (
     LOSSES,
     EvenRows,
+    GraphTies,
+    Kinds,
     Loss,
     Moments,
+    NoTies,
     Objective,
     ResidualWeighting,
     UnitBasis,
@@ -124,6 +127,12 @@ class RelevanceScheme(Scheme):
     def refreshes(settings: Settings) -> int:
         """How often weights and graph are renewed."""
         return _DEFAULT_REFRESHES if settings.graph_refresh is None else settings.graph_refresh
+
+    @classmethod
+    def kinds(cls, settings: Settings) -> Kinds:
+        ties = NoTies if settings.graph is None or settings.smoothness == 0 else GraphTies
+        shared = settings.assignment == "shared" or settings.n_weightings == 1
+        return Kinds(ResidualWeighting, ties, EvenRows, UnitBasis, shared)
 
     @classmethod
     def most_iterations(cls, settings: Settings) -> int:

@@ -39,7 +39,7 @@ def solve(
     the run by returning true.
     """
     rule = RULES[solver]
-    objective.check(rule)
+    objective.kinds.check(rule)
     iterate = _ITERATIONS[objective.shared, rule.in_turn]
     sweeps = Sweeps(machine, objective, rule)
     rows: list[tuple[float, float, float, float]] = []

@@ -5,7 +5,7 @@ Each term gives its value and what it adds to the sums, and says which solvers c
 
 from fnmf.terms._basis import Basis, FreeBasis, UnitBasis
 from fnmf.terms._diagnosis import collapsed, effective_features, empty_share, overlap
-from fnmf.terms._objective import Objective
+from fnmf.terms._objective import Kinds, Objective
 from fnmf.terms._relevance import LOSSES, Loss, Moments, profiles, relevance, relevance_weights
 from fnmf.terms._rows import EvenRows, RobustRows, RowWeights
 from fnmf.terms._rules import RULES, Rule
@@ -15,8 +15,8 @@ from fnmf.terms._ties import (
     GraphTies,
     NoTies,
     Ties,
+    WithoutLists,
     graph_ties,
-    needs_lists,
 )
 from fnmf.terms._weighting import (
     FixedWeighting,
@@ -36,6 +36,7 @@ __all__ = [
     "FixedWeighting",
     "FreeBasis",
     "GraphTies",
+    "Kinds",
     "Loss",
     "Moments",
     "NoTies",
@@ -48,11 +49,11 @@ __all__ = [
     "Ties",
     "UnitBasis",
     "Weighting",
+    "WithoutLists",
     "collapsed",
     "effective_features",
     "empty_share",
     "graph_ties",
-    "needs_lists",
     "overlap",
     "profiles",
     "relevance",

@@ -1,45 +1,32 @@
 """What is asked of the basis U beside being non-negative."""
 
-from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
-from fnmf.terms._rules import Rule
+from fnmf.terms._rules import AnyRule, Rule
 
 
 class Basis(Protocol):
     """What a solver needs to know of the basis."""
 
-    @property
-    def unit(self) -> bool:
-        """Whether components have unit length."""
+    # Whether components have unit length.
+    unit: ClassVar[bool]
 
-    def misfit(self, rule: Rule) -> str | None:
+    @classmethod
+    def misfit(cls, rule: Rule) -> str | None:
         """Why a solver with this rule cannot have the term; ``None`` if it can."""
 
 
-@dataclass(frozen=True)
-class FreeBasis:
+class FreeBasis(AnyRule):
     """Components of any length."""
 
-    @property
-    def unit(self) -> bool:
-        return False
-
-    def misfit(self, rule: Rule) -> str | None:
-        return None
+    unit: ClassVar[bool] = False
 
 
-@dataclass(frozen=True)
-class UnitBasis:
+class UnitBasis(AnyRule):
     """Components of unit length.
 
     The term of the ties is then β Σ_a ‖u_a‖² v_aᵀ L v_a, which no rescaling of a component
     changes, so the objective falls although the columns of U are set to unit length.
     """
 
-    @property
-    def unit(self) -> bool:
-        return True
-
-    def misfit(self, rule: Rule) -> str | None:
-        return None
+    unit: ClassVar[bool] = True

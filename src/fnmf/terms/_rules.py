@@ -21,3 +21,12 @@ class Rule:
 
 
 RULES = {rule.name: rule for rule in (Rule("mu"), Rule("mu-fast"), Rule("hals", in_turn=True))}
+
+
+class AnyRule:
+    """A term that every solver can have."""
+
+    @classmethod
+    def misfit(cls, rule: Rule) -> str | None:
+        """Nothing speaks against it."""
+        return None

@@ -4,12 +4,12 @@ With ties S of strength β the objective has β tr(Vᵀ L V), L = D − S. A sol
 D and the pull S V, and never S itself, so that ties need not be a list of neighbours.
 """
 
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.terms._rules import Rule
+from fnmf.terms._rules import AnyRule, Rule
 
 
 class Edges(NamedTuple):
@@ -39,20 +39,25 @@ class Machine(Protocol):
 class Ties(Protocol):
     """What a solver needs to know of whatever holds samples together."""
 
+    # Whether there is anything that holds.
+    tied: ClassVar[bool]
     strength: float
     degree: np.ndarray
+    # For solvers that take samples one after the other.
     edges: Edges | None
 
     def pull(self, V: np.ndarray, out: np.ndarray, machine: Machine) -> np.ndarray:
         """Fill ``out`` with S V; returns v_aᵀ L v_a for each component."""
 
-    def misfit(self, rule: Rule) -> str | None:
+    @classmethod
+    def misfit(cls, rule: Rule) -> str | None:
         """Why a solver with this rule cannot have the term; ``None`` if it can."""
 
 
-class NoTies:
+class NoTies(AnyRule):
     """Samples on their own."""
 
+    tied: ClassVar[bool] = False
     strength = 0.0
 
     def __init__(self, dtype: np.dtype) -> None:
@@ -63,11 +68,8 @@ class NoTies:
     def pull(self, V: np.ndarray, out: np.ndarray, machine: Machine) -> np.ndarray:
         return np.zeros(V.shape[1])
 
-    def misfit(self, rule: Rule) -> str | None:
-        return None
 
-
-class GraphTies:
+class GraphTies(AnyRule):
     """A neighbour graph.
 
     Parameters
@@ -79,6 +81,8 @@ class GraphTies:
     dtype : dtype
         Type of the codes.
     """
+
+    tied: ClassVar[bool] = True
 
     def __init__(self, graph: sp.csr_array, strength: float, dtype: np.dtype) -> None:
         self.strength = strength
@@ -94,19 +98,22 @@ class GraphTies:
         assert self.edges is not None
         return machine.neighbour_sums(self.edges, self.degree, V, out)
 
-    def misfit(self, rule: Rule) -> str | None:
-        return needs_lists(self, rule)
 
+class WithoutLists:
+    """Ties that have no lists of neighbours: a base for those that pull in another way."""
 
-def needs_lists(ties: Ties, rule: Rule) -> str | None:
-    """The misfit of ties that are no lists with a rule that takes samples one after the other."""
-    if rule.in_turn and ties.edges is None:
+    tied: ClassVar[bool] = True
+    edges: Edges | None = None
+
+    @classmethod
+    def misfit(cls, rule: Rule) -> str | None:
+        """A solver that takes samples one after the other needs lists."""
+        if not rule.in_turn:
+            return None
         return (
             f'solver="{rule.name}" updates samples one after the other and needs the ties of each '
-            f'as a list of neighbours, which {type(ties).__name__} does not have; use "mu" or '
-            '"mu-fast"'
+            f'as a list of neighbours, which {cls.__name__} does not have; use "mu" or "mu-fast"'
         )
-    return None
 
 
 def graph_ties(graph: sp.csr_array | None, strength: float, dtype: np.dtype) -> Ties:

@@ -7,25 +7,21 @@ sweep. The data term is Σ_ij p_ij² times
 * Σ_k ω_jk (x_ik − u_k·v_i)² if they act on the residual.
 """
 
-from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
-from fnmf.terms._rules import Rule
+from fnmf.terms._rules import AnyRule, Rule
 from fnmf.terms._simplex import minimise_in_turn
 
 
 class Weighting(Protocol):
     """What a solver needs to know of the weights."""
 
-    @property
-    def on_residual(self) -> bool:
-        """Whether the weights act on the residual rather than on the data."""
-
-    @property
-    def learned(self) -> bool:
-        """Whether an iteration changes them."""
+    # Whether the weights act on the residual rather than on the data,
+    on_residual: ClassVar[bool]
+    # and whether an iteration changes them.
+    learned: ClassVar[bool]
 
     @property
     def prices(self) -> np.ndarray | None:
@@ -37,16 +33,15 @@ class Weighting(Protocol):
     def penalty(self, weights: np.ndarray) -> float:
         """The part of the objective that depends on the weights alone."""
 
-    def misfit(self, rule: Rule) -> str | None:
+    @classmethod
+    def misfit(cls, rule: Rule) -> str | None:
         """Why a solver with this rule cannot have the term; ``None`` if it can."""
 
 
-class _GivenWeights:
+class _GivenWeights(AnyRule):
     """Weights that stay as they are."""
 
-    @property
-    def learned(self) -> bool:
-        return False
+    learned: ClassVar[bool] = False
 
     def update(self, weights: np.ndarray, energy: np.ndarray, cross: np.ndarray) -> np.ndarray:
         return weights
@@ -54,24 +49,14 @@ class _GivenWeights:
     def penalty(self, weights: np.ndarray) -> float:
         return 0.0
 
-    def misfit(self, rule: Rule) -> str | None:
-        return None
 
-
-@dataclass(frozen=True)
 class FixedWeighting(_GivenWeights):
     """Weights on the data: plain NMF and GNMF."""
 
-    @property
-    def on_residual(self) -> bool:
-        return False
-
-    @property
-    def prices(self) -> np.ndarray | None:
-        return None
+    on_residual: ClassVar[bool] = False
+    prices: np.ndarray | None = None
 
 
-@dataclass(frozen=True)
 class ResidualWeighting(_GivenWeights):
     """Weights on the residual, and prices of what each weighting leaves out: a round of relevance.
 
@@ -81,15 +66,13 @@ class ResidualWeighting(_GivenWeights):
         Constants added to the residuals of each sample.
     """
 
-    prices: np.ndarray | None = None
+    on_residual: ClassVar[bool] = True
 
-    @property
-    def on_residual(self) -> bool:
-        return True
+    def __init__(self, prices: np.ndarray | None = None) -> None:
+        self.prices = prices
 
 
-@dataclass(frozen=True)
-class PaperWeighting:
+class PaperWeighting(AnyRule):
     """Each row of weights on the simplex, kept apart by λ Σ_{j≠l} ⟨θ_j, θ_l⟩.
 
     Parameters
@@ -101,20 +84,12 @@ class PaperWeighting:
         weight would run to them; they get none.
     """
 
-    diversity: float
-    live: np.ndarray
+    on_residual: ClassVar[bool] = False
+    learned: ClassVar[bool] = True
+    prices: np.ndarray | None = None
 
-    @property
-    def on_residual(self) -> bool:
-        return False
-
-    @property
-    def learned(self) -> bool:
-        return True
-
-    @property
-    def prices(self) -> np.ndarray | None:
-        return None
+    def __init__(self, diversity: float, live: np.ndarray) -> None:
+        self.diversity, self.live = diversity, live
 
     def update(self, weights: np.ndarray, energy: np.ndarray, cross: np.ndarray) -> np.ndarray:
         live = np.flatnonzero(self.live)
@@ -128,9 +103,6 @@ class PaperWeighting:
     def penalty(self, weights: np.ndarray) -> float:
         total = weights.sum(axis=0)
         return self.diversity * float(total @ total - np.vdot(weights, weights))
-
-    def misfit(self, rule: Rule) -> str | None:
-        return None
 
 
 def uniform_weights(n_weightings: int, live: np.ndarray) -> np.ndarray:
