@@ -18,7 +18,7 @@ LAYERS = (
     ("schemes",),
     ("selection",),
     ("describe", "_notebook"),
-    ("_fnmf", "_callbacks", "baselines", "restarts"),
+    ("_fnmf", "_face", "_callbacks", "baselines", "restarts"),
     ("io", "persistence", "reporting", "experiments", "inspection", "demo"),
     ("cli",),
 )

@@ -1,0 +1,150 @@
+"""What estimators that factorise share: the fitted record as attributes, new rows, tags."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.callback import CallbackSupportMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from fnmf._fitted import Fitted
+from fnmf._settings import Settings
+from fnmf._validation import check_data
+from fnmf.data import view_of, working_dtype
+
+
+def _recovers_rows(estimator: FactorisationFace) -> bool:
+    from fnmf.schemes import SCHEMES
+
+    if estimator.weighting in SCHEMES and not SCHEMES[estimator.weighting].decodes:
+        raise AttributeError(
+            f'inverse_transform does not exist for weighting="{estimator.weighting}": features '
+            "of weight 0 cannot be recovered from the representation."
+        )
+    return True
+
+
+class FactorisationFace(
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+):
+    """An estimator that keeps a ``Fitted`` record; subclasses have parameters and ``fit``."""
+
+    weighting: str
+    components_: np.ndarray
+    embedding_: np.ndarray
+    labels_: np.ndarray
+
+    @abstractmethod
+    def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
+        """Learn weights, basis, representation and clusters."""
+
+    def fit_transform(self, X: ArrayLike | sp.sparray, y: Any = None) -> np.ndarray:
+        """Fit and return the representation of the training samples, ``embedding_``."""
+        return self.fit(X).embedding_
+
+    def fit_predict(self, X: ArrayLike | sp.sparray, y: Any = None) -> np.ndarray:
+        """Fit and return the cluster of each training sample, ``labels_``."""
+        return self.fit(X).labels_
+
+    def transform(self, X: ArrayLike | sp.sparray) -> np.ndarray:
+        """Representation of new samples.
+
+        Each is solved on its own, with basis and weights as fitted, and is held to its
+        nearest training samples by the graph term; other new samples have no influence.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        from fnmf.runners import threads
+        from fnmf.schemes import SCHEMES
+
+        check_is_fitted(self)
+        data = check_data(self, X, reset=False)
+        settings, fitted = Settings.of(self.get_params(deep=False)), Fitted.of(vars(self))
+        with threads(settings.n_jobs) as runner:
+            scheme = SCHEMES[settings.weighting]
+            codes = scheme.encode(fitted, settings, view_of(data), runner)
+        return codes.astype(working_dtype(data.dtype))
+
+    def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
+        """Cluster of new samples: the nearest centre of their representation.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        embedding = np.ascontiguousarray(self.transform(X), self.embedding_.dtype)
+        return self._kmeans.predict(embedding)
+
+    @available_if(_recovers_rows)
+    def inverse_transform(self, X: ArrayLike) -> np.ndarray:
+        """Samples from their representation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Representation.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        from fnmf.schemes import SCHEMES
+
+        check_is_fitted(self)
+        return SCHEMES[self.weighting].decode(Fitted.of(vars(self)), np.asarray(X))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+    def _adopt(self, fitted: Fitted) -> None:
+        """Keep what was fitted, and nothing of an earlier fit."""
+        attributes = fitted.attributes()
+        for name in Fitted.names():
+            if name in attributes:
+                setattr(self, name, attributes[name])
+            elif hasattr(self, name):
+                delattr(self, name)
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: scikit-learn's diagram, and below it what was learned."""
+        diagram = super()._html_repr()
+        if not hasattr(self, "labels_"):
+            return diagram
+        from fnmf._notebook import summary_html
+
+        return diagram + summary_html(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        # Not through ClusterMixin: its checks feed negative data, which we must refuse.
+        tags.estimator_type = "clusterer"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
