@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +29,9 @@ class Agreement:
     clusters: np.ndarray
 
 
-def restart_agreement(model: Any, X: Any, n_restarts: int) -> Agreement | None:
+def restart_agreement(
+    model: Any, X: Any, n_restarts: int, *, progress: Callable[[int, int], None] | None = None
+) -> Agreement | None:
     """Fit a model again from other random starts and compare the clusters.
 
     Parameters
@@ -39,6 +42,8 @@ def restart_agreement(model: Any, X: Any, n_restarts: int) -> Agreement | None:
         The data of the fit.
     n_restarts : int
         Number of further fits.
+    progress : callable, default=None
+        Called with the number of fits done and of all.
 
     Returns
     -------
@@ -72,6 +77,8 @@ def restart_agreement(model: Any, X: Any, n_restarts: int) -> Agreement | None:
         shares.append(table[rows, columns].sum() / table.sum())
         either = table.sum(axis=1)[:, None] + table.sum(axis=0)[None] - table
         overlaps.append((table / either).max(axis=1))
+        if progress is not None:
+            progress(step, n_restarts)
     return Agreement(np.array(shares), np.mean(overlaps, axis=0))
 
 

@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Sequence
+from typing import Any
 
 from fnmf.io import Note, TableError, worded
 
@@ -32,6 +33,8 @@ COMMAND_REMEDIES = {
     "labels": "name the rows with --id-column",
     "layer": "choose with --layer or --raw",
     "sheet": "choose with --sheet",
+    "folders": "--label-column folder takes them as known classes",
+    "label_column": "name one with --label-column",
 }
 # Parameters of estimators that have an option of their own; others go through --param.
 OPTIONS = {
@@ -76,6 +79,12 @@ def in_options(text: str) -> str:
         if name not in _PLAIN_WORDS:
             text = re.sub(rf"(?<![\w-]){name}\b", option, text)
     return text
+
+
+def findings_in_options(summary: dict[str, Any]) -> None:
+    """Word what a summary finds about a fit for somebody who runs the command."""
+    for finding in summary["diagnosis"]:
+        finding["text"] = in_options(finding["text"])
 
 
 def solving_options(problems: Sequence[TableError]) -> list[str] | None:

@@ -64,5 +64,9 @@ def fit_model(model: Any, X: Any) -> list[str]:
         finally:
             if hasattr(model, "set_callbacks"):
                 model.set_callbacks()
-    told = (" ".join(str(warning.message).split()) for warning in caught)
+    from sklearn.exceptions import ConvergenceWarning
+
+    # That the limit was reached is a finding of the report, and is said once.
+    kept = [w for w in caught if not issubclass(w.category, ConvergenceWarning)]
+    told = (" ".join(str(warning.message).split()) for warning in kept)
     return list(dict.fromkeys(told))

@@ -12,6 +12,7 @@ from fnmf.cli._errors import UsageError
 READING = {
     *("id_column", "label_column", "exclude", "delimiter", "decimal", "thousands", "header"),
     *("encoding", "na_values", "duplicates", "keep_texts", "transpose", "layer", "raw"),
+    "sheet",
 }
 _MARKS = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'", "none": "", "tab": "\t"}
 
@@ -46,7 +47,8 @@ Table = Annotated[
     Path,
     typer.Argument(
         metavar="FILE",
-        help="CSV, TSV (also compressed), Parquet, .npy, .npz, Matrix Market or .h5ad.",
+        help="CSV, TSV (also compressed), Excel, Parquet, .npy, .npz, Matrix Market, .h5ad, a "
+        "folder of images or a 10x folder.",
         show_default=False,
     ),
 ]
@@ -102,6 +104,20 @@ Layer = Annotated[
 Raw = Annotated[
     bool,
     typer.Option("--raw", help="Use the raw data of an .h5ad file.", rich_help_panel=_READING),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        help="Sheet of an Excel workbook; the first by default.", rich_help_panel=_READING
+    ),
+]
+Labels = Annotated[
+    Path | None,
+    typer.Option(
+        help="File with known classes, matched by the names of the rows or by position.",
+        rich_help_panel=_READING,
+        show_default=False,
+    ),
 ]
 Transpose = Annotated[
     bool,

@@ -1,21 +1,27 @@
-"""A progress bar with time left: only on a terminal, only after two seconds."""
+"""A progress bar with time left on a terminal, a line now and then elsewhere."""
 
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 _WAIT = 2.0
+# Without a terminal: the first line after half a minute, then one a minute.
+_FIRST_LINE, _NEXT_LINE = 30.0, 60.0
 
 
 class Step:
-    """What a running task reports to; does nothing when nobody is looking."""
+    """What a running task reports to."""
 
     def __init__(self, bar: Any = None, task: Any = None) -> None:
         self._bar, self._task = bar, task
+        self.done = 0
+        self.total: int | None = None
 
     def __call__(self, done: int, total: int | None = None) -> None:
+        self.done, self.total = done, total if total is not None else self.total
         if self._bar is not None:
             changes = {} if total is None else {"total": total}
             self._bar.update(self._task, completed=done, **changes)
@@ -23,10 +29,37 @@ class Step:
 
 @contextmanager
 def working(what: str) -> Iterator[Step]:
-    """Show that ``what`` is going on, if it takes long and a person is watching."""
-    if not sys.stderr.isatty():
-        yield Step()
-        return
+    """Show that ``what`` is going on, if it takes long."""
+    shown = _bar(what) if sys.stderr.isatty() else _lines(what)
+    with shown as step:
+        yield step
+
+
+@contextmanager
+def _lines(what: str) -> Iterator[Step]:
+    """A line on the error stream now and then, for logs."""
+    step, over, started = Step(), threading.Event(), time.monotonic()
+
+    def speak() -> None:
+        wait = _FIRST_LINE
+        while not over.wait(wait):
+            wait = _NEXT_LINE
+            of = f" of {step.total:,}" if step.total else ""
+            count = f", {step.done:,}{of}" if step.done else ""
+            line = f"{what}: {time.monotonic() - started:.0f} s{count}"
+            print(line, file=sys.stderr, flush=True)
+
+    speaker = threading.Thread(target=speak, daemon=True)
+    speaker.start()
+    try:
+        yield step
+    finally:
+        over.set()
+        speaker.join()
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Step]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 

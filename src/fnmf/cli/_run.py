@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fnmf import __version__
 from fnmf.cli._errors import UsageError, printing
 from fnmf.cli._files import RUN_FILES
 from fnmf.cli._folder import check_folder, content_hash, results_folder
-from fnmf.cli._hints import in_options, note_text
+from fnmf.cli._hints import findings_in_options, in_options, note_text
 from fnmf.cli._models import fit_model
 from fnmf.cli._outputs import (
     row_names,
@@ -46,6 +48,22 @@ def parse_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
     return height, width
 
 
+def few_different_rows(X: Any, n_clusters: Any) -> list[str]:
+    """A remark if there are fewer different rows than clusters."""
+    if not isinstance(n_clusters, int):
+        return []
+    seen: set[Any] = set()
+    for i in range(X.shape[0]):
+        row = X[i : i + 1]
+        # The bytes of what is stored: equal rows are stored equally.
+        parts = (row,) if isinstance(row, np.ndarray) else (row.indices, row.data)
+        seen.add(tuple(part.tobytes() for part in parts))
+        if len(seen) >= n_clusters:
+            return []
+    told = "all rows are equal" if len(seen) == 1 else f"there are only {len(seen)} different rows"
+    return [f"{told}; {n_clusters} clusters of them mean nothing"]
+
+
 @dataclass
 class Run:
     """Everything a run knows."""
@@ -65,21 +83,27 @@ class Run:
     def fit(self) -> None:
         """Fit the model and collect what there is to tell."""
         X = self.recipe.prepare(self.table.X)
+        alike = few_different_rows(X, self.model.get_params(deep=False).get("n_clusters"))
         started = time.perf_counter()
         told = fit_model(self.model, X)
-        notes = [*map(note_text, self.table.notes), *map(in_options, told)]
+        notes = [*map(note_text, self.table.notes), *alike, *map(in_options, told)]
         seconds = time.perf_counter() - started
         self.record = self._record(notes, seconds)
+        agreement = None
+        if self.restarts:
+            with working("Fitting again from other starts") as step:
+                agreement = restart_agreement(self.model, X, self.restarts, progress=step)
         with working("Describing the clusters"):
             self.summary = summarise(
                 self.model,
-                self.table.X,
+                self._in_own_units(),
+                fitted=X,
                 title=self.title or f"Clusters in {self.file.name}",
                 names=self.table.names,
                 samples=row_names(self.table.ids, self.table.lines, self.table.X.shape[0]),
                 labels_true=self.table.labels,
                 image_shape=self.image_shape,
-                agreement=restart_agreement(self.model, X, self.restarts),
+                agreement=agreement,
                 unit=unit_of(self.table.id_name),
                 source={
                     "file": self.file.name,
@@ -89,6 +113,7 @@ class Run:
                 },
                 notes=notes,
             )
+        findings_in_options(self.summary)
         self.record["quality"] = {q["name"]: q["value"] for q in self.summary["quality"]}
         self.record["clusters"] = [
             {
@@ -98,6 +123,11 @@ class Run:
             }
             for c in self.summary["clusters"]
         ]
+
+    def _in_own_units(self) -> Any:
+        """The table in the units of the file, without the shift that made it non-negative."""
+        shift = self.recipe.cleaning.shift
+        return self.table.X if shift is None or not shift.any() else self.table.X - shift
 
     def _record(self, notes: list[str], seconds: float) -> dict[str, Any]:
         import numpy
@@ -141,7 +171,7 @@ class Run:
     def write(self, folder: Path, force: bool) -> None:
         """Every file of the run; the folder appears whole or not at all."""
         ids = row_names(self.table.ids, self.table.lines, self.table.X.shape[0])
-        stats = cluster_statistics(self.table.X, self.model.labels_)
+        stats = cluster_statistics(self._in_own_units(), self.model.labels_)
 
         def check() -> None:
             check_folder(folder, RUN_FILES, force, [self.file])

@@ -37,6 +37,8 @@ def apply(
     number_duplicates: options.NumberDuplicates = False,
     layer: options.Layer = None,
     raw: options.Raw = False,
+    sheet: options.Sheet = None,
+    labels: options.Labels = None,
     float32: options.Float32 = False,
 ) -> None:
     """Label new rows with a model that 'fnmf cluster' wrote.
@@ -54,7 +56,7 @@ def apply(
         info, recipe = open_model(model)
         reading = options.reading_options(
             id_column=id_column,
-            label_column=label_column,
+            label_column=None if labels else label_column,
             exclude=exclude,
             delimiter=delimiter,
             decimal=decimal,
@@ -65,11 +67,16 @@ def apply(
             number_duplicates=number_duplicates,
             layer=layer,
             raw=raw,
+            sheet=sheet,
             dtype=np.float32 if float32 else np.float64,
         )
-        table, labels, embedding = _label(info.model, recipe, file, reading)
-        record = _record(model, file, table, labels)
-        _write(folder, [file, model], force, (table, labels, embedding, record))
+        table, found, embedding = _label(info.model, recipe, file, reading)
+        if labels is not None:
+            from fnmf.io import add_labels
+
+            add_labels(table, labels, label_column)
+        record = _record(model, file, table, found)
+        _write(folder, [file, model], force, (table, found, embedding, record))
         outcome.folder = folder
         _show(folder, record, as_json)
 

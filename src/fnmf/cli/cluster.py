@@ -105,6 +105,8 @@ def cluster(
     transpose: options.Transpose = False,
     layer: options.Layer = None,
     raw: options.Raw = False,
+    sheet: options.Sheet = None,
+    labels: options.Labels = None,
     float32: options.Float32 = False,
 ) -> None:
     """Cluster the rows of a table and find the features that matter.
@@ -117,7 +119,7 @@ def cluster(
             raise UsageError("--shift and --abs exclude each other.")
         reading = options.reading_options(
             id_column=id_column,
-            label_column=label_column,
+            label_column=None if labels else label_column,
             exclude=exclude,
             delimiter=delimiter,
             decimal=decimal,
@@ -129,13 +131,14 @@ def cluster(
             transpose=transpose,
             layer=layer,
             raw=raw,
+            sheet=sheet,
             keep_texts=encode,
         )
         folder = out or Path(f"{file.resolve().name}-clusters")
         from fnmf.cli._folder import check_folder
         from fnmf.cli._models import make_model, parse_parameters
 
-        check_folder(folder, RUN_FILES, force, [file])
+        check_folder(folder, RUN_FILES, force, [file, *([labels] if labels else [])])
         given = {
             "n_components": components,
             "n_weightings": weightings,
@@ -166,6 +169,10 @@ def cluster(
             options.typed(context),
         )
         recipe.transpose = transpose
+        if labels is not None:
+            from fnmf.io import add_labels
+
+            add_labels(table, labels, label_column)
         n_rows = table.X.shape[0]
         if clusters > n_rows:
             raise UsageError(

@@ -113,6 +113,7 @@ def _draw(
 
     from fnmf.cli._data import read
     from fnmf.cli._folder import content_hash, update_record
+    from fnmf.cli._hints import findings_in_options
     from fnmf.cli._outputs import row_names, unit_of
     from fnmf.cli._run import parse_shape
     from fnmf.cli.apply import open_model
@@ -128,10 +129,13 @@ def _draw(
     known = {key: value for key, value in reading.items() if key in options.READING}
     table = read(file, dtype=np.float32 if float32 else np.float64, **(known | recipe.reading()))
     X = recipe.follow(table)
+    shift = recipe.cleaning.shift
+    own = table.X if shift is None or not shift.any() else table.X - shift
     chosen = parse_shape(image_shape, X.shape[1]) or (tuple(shape) if shape else None)
     summary = summarise(
         info.model,
-        table.X,
+        own,
+        fitted=X,
         title=title or f"Clusters in {file.name}",
         names=table.names,
         samples=row_names(table.ids, table.lines, X.shape[0]),
@@ -147,6 +151,7 @@ def _draw(
         },
         notes=[str(note) for note in record.get("notes", [])],
     )
+    findings_in_options(summary)
     write_page(summary, folder / "report.html")
     update_record(folder, "report.html")
     typer.echo(f"Wrote {folder / 'report.html'}")

@@ -2,6 +2,7 @@
 
 from fnmf.io._clean import Cleaning, clean
 from fnmf.io._encode import Encoding
+from fnmf.io._labels import add_labels
 from fnmf.io._prepared import Prepared
 from fnmf.io._read import READABLE, read_table
 from fnmf.io._recipe import Recipe
@@ -19,6 +20,7 @@ __all__ = [
     "SeveralError",
     "Table",
     "TableError",
+    "add_labels",
     "clean",
     "raise_all",
     "read_table",

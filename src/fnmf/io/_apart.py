@@ -12,6 +12,11 @@ from fnmf.io._told import Note, listed
 _IDENTIFIER = re.compile(r"(^|[^a-z])(id|key|number|no|nr|code)$", re.IGNORECASE)
 _ROW_NAMES = ("", "id", "index", "row", "rowid", "row_id", "unnamed: 0", "column 1")
 _MOST_CONSTANT = 2000
+_MANY_ROWS = 100
+# Ensembl and RefSeq numbers, and symbols: capitals with digits, or a capital first as in mice.
+_GENE = re.compile(
+    r"ENS[A-Z]*G\d{6,}(\.\d+)?|[NX][MR]_\d+(\.\d+)?|[A-Z][A-Z0-9.-]{1,14}|[A-Z][a-z]{1,8}\d+[a-z0-9]*"
+)
 
 
 def note_left_out(table: Table, examples: Mapping[str, Sequence[str]]) -> None:
@@ -22,6 +27,18 @@ def note_left_out(table: Table, examples: Mapping[str, Sequence[str]]) -> None:
         if names:
             text = f"columns of {what} were left out: {listed(names)}"
             table.notes.append(Note(text, "encode", columns=names))
+
+
+def note_genes_in_rows(table: Table) -> None:
+    """Many rows named like genes and few columns: the samples are probably the columns."""
+    n_rows, n_columns = table.X.shape
+    if not table.ids or n_rows < _MANY_ROWS or n_rows < 5 * n_columns:
+        return
+    some = table.ids[:: max(1, n_rows // 200)]
+    genes = sum(bool(_GENE.fullmatch(name)) for name in some)
+    if genes >= 0.8 * len(some):
+        text = f"rows look like genes ({listed(table.ids, 3)}) and columns like samples"
+        table.notes.append(Note(text, "transpose"))
 
 
 def set_apart(table: Table, required: frozenset[str]) -> None:

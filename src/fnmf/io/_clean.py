@@ -62,7 +62,8 @@ def clean(
     found: list[TableError] = []
     if not isinstance(table.X, np.ndarray) or table.X.dtype.kind == "f":
         _infinite(table, found)
-        if not found:
+        # Where a value is infinite nothing is filled, but gaps are told all the same.
+        if not found or cleaning.missing == "error":
             _missing(table, cleaning, fitted, found)
     _negative(table, cleaning, fitted, found)
     if problems is None:

@@ -64,12 +64,13 @@ def _read(
     dialect = sniff(lines, later, options.given, prefer)
     if not dialect.names:
         raise TableError(f"{path} holds nothing but blank lines")
-    names, notes = unique_names(dialect.names, path, options.duplicates, problems)
-    options.roles.check(names, path)
-    reader = _Reader(path, dialect, names, options)
+    shown = options.shown_as or path
+    names, notes = unique_names(dialect.names, shown, options.duplicates, problems)
+    options.roles.check(names, shown)
+    reader = _Reader(shown, dialect, names, options)
     file, source = open_lines(path, encoding)
     with file:
-        for block in blocks(source, dialect, path, reader.wanted):
+        for block in blocks(source, dialect, shown, reader.wanted):
             reader.add(block)
             options.told(reader.buffer.n_rows)
     return reader.finish([*notes, *dialect.notes], problems)

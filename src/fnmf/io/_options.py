@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -29,6 +30,8 @@ class Options:
     raw: bool = False
     sheet: str | None = None
     progress: Progress | None = None
+    # The file that messages name, if it is not the one that is read.
+    shown_as: Path | None = None
 
     def told(self, n_rows: int) -> None:
         """Report progress, if anybody listens."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from fnmf._validation import check_choice
+from fnmf.io._apart import note_genes_in_rows
 from fnmf.io._dialect import Given
 from fnmf.io._open import check_readable
 from fnmf.io._options import Options
@@ -25,6 +26,8 @@ _READERS = {
     ".h5ad": "_h5ad.read_h5ad",
     ".h5": "_h5ad.read_h5ad",
     ".hdf5": "_h5ad.read_h5ad",
+    ".xlsx": "_xlsx.read_xlsx",
+    ".xlsm": "_xlsx.read_xlsx",
 }
 READABLE = (".csv", ".tsv", ".tab", ".txt", *_READERS)
 _PACKED = (".gz", ".bz2", ".xz", ".zip")
@@ -50,6 +53,7 @@ def read_table(
     duplicates: str = "error",
     layer: str | None = None,
     raw: bool = False,
+    sheet: str | None = None,
     dtype: type = np.float64,
     progress: Callable[[int], None] | None = None,
     problems: list[TableError] | None = None,
@@ -60,7 +64,9 @@ def read_table(
     ----------
     path : str or path-like
         CSV, TSV or other delimited text (also ``.gz``, ``.bz2``, ``.xz`` or a zip archive of one
-        file), Parquet, ``.npy`` (mapped, not read), ``.npz``, Matrix Market or ``.h5ad``.
+        file), Parquet, ``.xlsx``, ``.npy`` (mapped, not read), ``.npz``, Matrix Market, ``.h5ad``,
+        a folder of images, or a folder with ``matrix.mtx``, ``features.tsv`` and ``barcodes.tsv``.
+        Arrays of three dimensions are images.
     id_column, label_column : str, default=None
         Columns that name the rows and their known classes. They are kept apart from the data.
         In a ``.npz`` file they name arrays, in ``.h5ad`` columns of ``obs``. Without
@@ -87,6 +93,8 @@ def read_table(
         Layer of an ``.h5ad`` file to read instead of its main matrix.
     raw : bool, default=False
         Read the raw data of an ``.h5ad`` file.
+    sheet : str, default=None
+        Sheet of an Excel workbook; the first one by default.
     dtype : {numpy.float64, numpy.float32}
         Type of the numbers read from text and Parquet.
     progress : callable, default=None
@@ -133,6 +141,7 @@ def read_table(
         keep_texts=keep_texts or bool(texts),
         layer=layer,
         raw=raw,
+        sheet=sheet,
         progress=progress,
     )
     path = Path(path)
@@ -140,6 +149,8 @@ def read_table(
     table = _read(path, options, found)
     if transpose:
         table.transpose(duplicates, found)
+    else:
+        note_genes_in_rows(table)
     if problems is None:
         raise_all(found)
     else:
@@ -148,7 +159,8 @@ def read_table(
 
 
 def _read(path: Path, options: Options, problems: list[TableError]) -> Table:
-    check_readable(path)
+    if not path.is_dir():
+        check_readable(path)
     reader = _reader(path)
     try:
         return reader(path, options, problems)
@@ -163,6 +175,10 @@ def _read(path: Path, options: Options, problems: list[TableError]) -> Table:
 
 
 def _reader(path: Path) -> Callable[[Path, Options, list[TableError]], Table]:
+    if path.is_dir():
+        from fnmf.io._folders import read_folder
+
+        return read_folder
     suffixes = [suffix.lower() for suffix in path.suffixes]
     packed = bool(suffixes) and suffixes[-1] in _PACKED
     kind = suffixes[-2] if packed and len(suffixes) > 1 else "".join(suffixes[-1:])

@@ -31,6 +31,8 @@ REMEDIES = {
     "labels": "name the rows with id_column",
     "layer": "choose with layer=... or raw=True",
     "sheet": "choose with sheet=...",
+    "folders": 'label_column="folder" takes them as known classes',
+    "label_column": "name one with column=...",
 }
 
 

@@ -1,6 +1,7 @@
 """Everything the page shows, as plain values: computed once, drawn later."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ def summarise(
     model: Any,
     X: Any,
     *,
+    fitted: Any = None,
     title: str | None = None,
     names: Sequence[Any] | None = None,
     samples: Sequence[Any] | None = None,
@@ -43,9 +45,15 @@ def summarise(
     notes: Sequence[str] = (),
     model_file: str = "model.fnmf",
 ) -> dict[str, Any]:
-    """Plain numbers, strings, lists and dictionaries that describe a fitted model."""
+    """Plain numbers, strings, lists and dictionaries that describe a fitted model.
+
+    ``X`` is shown; ``fitted`` is what the model saw, if that was scaled or shifted: how much of
+    the data the clusters explain is a matter of the latter.
+    """
     check_is_fitted(model, "labels_")
     stats = cluster_statistics(X, model.labels_)
+    seen = stats if fitted is None else cluster_statistics(fitted, model.labels_)
+    stats = replace(stats, explained=seen.explained, chance=seen.chance, energy=seen.energy)
     if len(stats.names) > _MOST_CLUSTERS:
         raise ValueError(
             f"the model has {len(stats.names)} clusters; the report shows at most {_MOST_CLUSTERS}."
@@ -80,7 +88,7 @@ def summarise(
         "source": {key: visible(value) for key, value in (source or {}).items()},
         "notes": [visible(note, longest=600) for note in notes],
         "facts": _facts(model, X, stats, unit),
-        "quality": _quality(model, stats, classes),
+        "quality": _quality(model, seen, classes),
         "clusters": clusters,
         "classes": None if classes is None else {**classes, "codes": None},
         "weights": weightings(model, stats, known, image_shape),

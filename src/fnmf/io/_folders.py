@@ -1,0 +1,129 @@
+"""Folders that are tables: images, and matrices of cells as 10x Genomics stores them."""
+
+import warnings
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from fnmf.io._buffer import RowBuffer
+from fnmf.io._guard import COLUMNAR_RATIO, FREE_SIZE
+from fnmf.io._matrix_market import read_matrix
+from fnmf.io._open import open_lines
+from fnmf.io._options import Options
+from fnmf.io._table import Roles, Table, check_not_empty, compact_csr, unique_names
+from fnmf.io._told import Note, TableError, listed
+
+_IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp")
+_FOLDER = "folder"
+
+
+def read_folder(path: Path, options: Options, problems: list[TableError]) -> Table:
+    """Cells of a 10x folder, or the images of any other folder."""
+    if _one_of(path, "matrix.mtx") is not None:
+        return _read_cells(path, options, problems)
+    images = sorted(
+        file for file in path.rglob("*") if file.suffix.lower() in _IMAGES and file.is_file()
+    )
+    if images:
+        return _read_images(path, images, options)
+    raise TableError(
+        f"{path} is a folder with neither images nor matrix.mtx; give the file that holds the table"
+    )
+
+
+def _one_of(folder: Path, *names: str) -> Path | None:
+    found = (folder / f"{name}{ending}" for name in names for ending in ("", ".gz"))
+    return next((file for file in found if file.is_file()), None)
+
+
+def _read_cells(path: Path, options: Options, problems: list[TableError]) -> Table:
+    """Genes are the rows of the matrix, and cells its columns; here cells are the samples."""
+    matrix = _one_of(path, "matrix.mtx")
+    assert matrix is not None
+    genes = _one_of(path, "features.tsv", "genes.tsv")
+    cells = _one_of(path, "barcodes.tsv")
+    if genes is None or cells is None:
+        raise TableError(
+            f"{path} has a matrix.mtx, but lacks features.tsv or barcodes.tsv beside it"
+        )
+    X: Any = read_matrix(matrix)
+    columns = _lines(genes)
+    symbols = [row[1] if len(row) > 1 else row[0] for row in columns]
+    often = Counter(symbols)
+    names = [
+        f"{symbol} ({row[0]})" if often[symbol] > 1 else symbol
+        for symbol, row in zip(symbols, columns, strict=True)
+    ]
+    ids = [row[0] for row in _lines(cells)]
+    if X.shape != (len(names), len(ids)):
+        raise TableError(
+            f"{matrix} has shape {X.shape}, with {len(names)} genes and {len(ids)} cells beside it"
+        )
+    check_not_empty(len(ids), len(names), path)
+    names, notes = unique_names(names, path, options.duplicates, problems)
+    turned = np.ascontiguousarray(X.T) if isinstance(X, np.ndarray) else compact_csr(X.T)
+    table = Table(path, turned, names, ids=ids, notes=[*notes])
+    if options.roles.exclude:
+        Roles(exclude=options.roles.exclude).check(names, path)
+        table.leave_out(set(options.roles.exclude))
+    return table
+
+
+def _lines(path: Path) -> list[list[str]]:
+    file, lines = open_lines(path, "utf-8")
+    with file:
+        return [line.rstrip("\r\n").split("\t") for line in lines if line.strip()]
+
+
+def _read_images(path: Path, files: list[Path], options: Options) -> Table:
+    """Every image is a row of grey values, 0 to 255, named by its file."""
+    try:
+        from PIL import Image
+    except ModuleNotFoundError:
+        raise TableError(
+            f'{path}: reading images needs Pillow; install it with: pip install "fnmf[images]"'
+        ) from None
+    shape: tuple[int, int] | None = None
+    buffer: RowBuffer | None = None
+    limit = max(FREE_SIZE, COLUMNAR_RATIO * sum(file.stat().st_size for file in files))
+    for number, file in enumerate(files, start=1):
+        grey = _grey(Image, file, limit // len(files))
+        if shape is None or buffer is None:
+            shape = (grey.shape[0], grey.shape[1])
+            buffer = RowBuffer(grey.size, np.dtype(options.dtype))
+        if grey.shape != shape:
+            raise TableError(
+                f"{file} has {grey.shape[0]} x {grey.shape[1]} pixels, and {files[0]} "
+                f"{shape[0]} x {shape[1]}; images of one size are needed"
+            )
+        buffer.extend(1)[0] = grey.ravel()
+        options.told(number)
+    assert shape is not None
+    assert buffer is not None
+    names = [f"pixel {y},{x}" for y in range(shape[0]) for x in range(shape[1])]
+    ids = [str(file.relative_to(path)) for file in files]
+    table = Table(path, buffer.finish(), names, ids=ids, image_shape=shape)
+    folders = [file.relative_to(path).parts[0] for file in files if file.parent != path]
+    if options.roles.label_column == _FOLDER and len(folders) == len(files):
+        table.labels = folders
+    elif options.roles.label_column:
+        raise TableError(f"{path}: the only classes images can have are their folders: {_FOLDER!r}")
+    elif len(folders) == len(files) and 1 < len(set(folders)) < len(files):
+        shown = listed(sorted(set(folders)), 4)
+        table.notes.append(Note(f"the images lie in folders ({shown})", "folders"))
+    return table
+
+
+def _grey(pillow: Any, file: Path, limit: int) -> np.ndarray:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pillow.DecompressionBombWarning)
+            with pillow.open(file) as image:
+                if image.width * image.height * 8 > max(limit, FREE_SIZE // 8):
+                    raise ValueError(f"{image.width} x {image.height} pixels are too many")
+                return np.asarray(image.convert("L"))
+    except Exception as error:
+        # Decoders of images fail in a dozen ways.
+        raise TableError(f"{file} is not a usable image: {error}") from error

@@ -1,0 +1,191 @@
+"""Workbooks, folders of images and of cells, arrays of images, layers, classes in other files."""
+
+import datetime
+import gzip
+
+import h5py
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+import scipy.io
+import scipy.sparse as sp
+from PIL import Image
+
+from fnmf.io import TableError, add_labels, read_table
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).integers(0, 5, (6, 4)).astype(float)
+
+
+def write_book(path, rows, more=()):
+    book = openpyxl.Workbook()
+    book.active.title = "first"
+    for row in rows:
+        book.active.append(row)
+    for name in more:
+        book.create_sheet(name).append(["a"])
+    book.save(path)
+
+
+def test_a_workbook_is_read_with_names_dates_and_row_numbers(tmp_path):
+    day = datetime.datetime(2024, 5, 17)
+    rows = [["name", "a", "b", "when"], ["x", 1, 2.5, day], ["y", 3, None, day], ["z", -1, 4, day]]
+    write_book(tmp_path / "t.xlsx", rows, ["notes"])
+    table = read_table(tmp_path / "t.xlsx")
+    assert (table.names, table.ids) == (["a", "b"], ["x", "y", "z"])
+    np.testing.assert_array_equal(table.X, [[1, 2.5], [3, np.nan], [-1, 4]])
+    assert table.lines.tolist() == [2, 3, 4]
+    assert "'notes'" in table.notes[0]
+    assert any("columns of dates were left out: 'when'" in note for note in table.notes)
+
+
+def test_trouble_in_a_workbook_is_told_by_its_name_and_row(tmp_path):
+    write_book(tmp_path / "t.xlsx", [["a", "b"], *[[1, 2]] * 5, ["red", 3]])
+    with pytest.raises(TableError, match=r"t\.xlsx, line 7, column 'a': 'red' is not a number"):
+        read_table(tmp_path / "t.xlsx")
+    with pytest.raises(TableError, match="no sheet 'x'; it has 'first'"):
+        read_table(tmp_path / "t.xlsx", sheet="x")
+
+
+def test_a_workbook_that_is_none_is_refused(tmp_path):
+    (tmp_path / "t.xlsx").write_bytes(b"PK\x03\x04nothing")
+    with pytest.raises(TableError, match=r"t\.xlsx"):
+        read_table(tmp_path / "t.xlsx")
+
+
+def test_a_folder_of_images_keeps_their_shape_and_folders(tmp_path, X):
+    pictures = np.random.default_rng(0).integers(0, 256, (6, 5, 7)).astype(np.uint8)
+    for i, picture in enumerate(pictures):
+        place = tmp_path / "faces" / f"person {i % 2}"
+        place.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(picture).save(place / f"{i}.png")
+    table = read_table(tmp_path / "faces", label_column="folder")
+    assert table.image_shape == (5, 7)
+    order = [0, 2, 4, 1, 3, 5]
+    np.testing.assert_array_equal(table.X, pictures[order].reshape(6, -1))
+    assert table.labels == ["person 0"] * 3 + ["person 1"] * 3
+    assert table.ids[0] == "person 0/0.png"
+    Image.fromarray(pictures[0][:3]).save(tmp_path / "faces" / "z.png")
+    with pytest.raises(TableError, match=r"z\.png has 3 x 7 pixels"):
+        read_table(tmp_path / "faces")
+
+
+def test_a_damaged_image_is_named(tmp_path):
+    (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\nnothing")
+    with pytest.raises(TableError, match=r"a\.png is not a usable image"):
+        read_table(tmp_path)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_10x_folder_has_cells_as_samples(tmp_path, X, packed):
+    scipy.io.mmwrite(tmp_path / "matrix.mtx", sp.coo_array(X.T))
+    genes = "".join(f"ENSG{k}\t{'AB'[k % 2] if k else 'Z'}\tGene\n" for k in range(4))
+    (tmp_path / "features.tsv").write_text(genes)
+    (tmp_path / "barcodes.tsv").write_text("".join(f"CELL{i}-1\n" for i in range(6)))
+    if packed:
+        for name in ("matrix.mtx", "features.tsv", "barcodes.tsv"):
+            path = tmp_path / name
+            (tmp_path / f"{name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+            path.unlink()
+    table = read_table(tmp_path)
+    np.testing.assert_array_equal(table.X.toarray(), X)
+    assert table.names == ["Z", "B (ENSG1)", "A", "B (ENSG3)"]
+    assert table.ids[5] == "CELL5-1"
+
+
+def test_three_dimensions_are_images(tmp_path):
+    pictures = np.random.default_rng(0).random((4, 3, 5))
+    np.save(tmp_path / "x.npy", pictures)
+    np.savez(tmp_path / "x.npz", images=pictures, y=np.arange(4))
+    for name in ("x.npy", "x.npz"):
+        table = read_table(tmp_path / name)
+        assert table.image_shape == (3, 5)
+        np.testing.assert_array_equal(table.X, pictures.reshape(4, 15))
+
+
+def test_layers_and_raw_data_of_h5ad(tmp_path, X):
+    with h5py.File(tmp_path / "x.h5ad", "w") as file:
+        file["X"] = X - 2
+        file["layers/counts"] = X
+        file["raw/X"] = np.hstack([X, X])
+        group = file.create_group("raw/var")
+        group.attrs["_index"] = "names"
+        group["names"] = list("abcdefgh")
+    scaled = read_table(tmp_path / "x.h5ad")
+    assert "counts are better" in scaled.notes[0]
+    assert "layer 'counts'" in scaled.notes[0]
+    np.testing.assert_array_equal(read_table(tmp_path / "x.h5ad", layer="counts").X, X)
+    raw = read_table(tmp_path / "x.h5ad", raw=True)
+    assert raw.names == list("abcdefgh")
+    with pytest.raises(TableError, match="no layer 'x'; it has 'counts'"):
+        read_table(tmp_path / "x.h5ad", layer="x")
+
+
+def test_the_named_index_of_a_parquet_file_names_the_rows(tmp_path, X):
+    frame = pd.DataFrame(X, columns=list("abcd"), index=pd.Index(list("uvwxyz"), name="who"))
+    frame.to_parquet(tmp_path / "x.parquet")
+    table = read_table(tmp_path / "x.parquet")
+    assert (table.names, table.ids, table.id_name) == (list("abcd"), list("uvwxyz"), "who")
+
+
+def test_a_column_of_text_without_repetition_names_the_rows(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("kind,who,a\nx,Ann,1\nx,Bob,2\ny,Eve,3\n")
+    table = read_table(path)
+    assert (table.ids, table.names) == (["Ann", "Bob", "Eve"], ["a"])
+    assert any("'kind'" in note and "'who'" not in note for note in table.notes)
+
+
+def write_genes(path, n=300):
+    rng = np.random.default_rng(0)
+    lines = ["gene,s1,s2,s3"]
+    lines += [f"ABC{i},{rng.random():.3f},{rng.random():.3f},{rng.random():.3f}" for i in range(n)]
+    path.write_text("\n".join(lines))
+
+
+def test_genes_in_rows_are_noticed_and_can_be_turned(tmp_path):
+    write_genes(tmp_path / "t.csv")
+    assert any(note.remedy == "transpose" for note in read_table(tmp_path / "t.csv").notes)
+    table = read_table(tmp_path / "t.csv", transpose=True)
+    assert table.X.shape == (3, 300)
+    assert (table.ids, table.names[1]) == (["s1", "s2", "s3"], "ABC1")
+
+
+def test_customers_are_not_taken_for_genes(tmp_path):
+    lines = ["who,a,b"] + [f"customer {i},{i},{i * 2}" for i in range(300)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    assert not any(note.remedy == "transpose" for note in read_table(tmp_path / "t.csv").notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "ids"),
+    [
+        ("who,class\nz,3\nx,1\ny,2\n", True),
+        ("x;1\ny;2\nz;3\n", True),
+        ("class\n1\n2\n3\n", False),
+        ("1\n2\n3\n", False),
+    ],
+)
+def test_classes_come_from_a_file_of_their_own(tmp_path, text, ids):
+    (tmp_path / "t.csv").write_text("who,a\nx,1\ny,2\nz,3\n")
+    (tmp_path / "l.csv").write_text(text)
+    table = read_table(tmp_path / "t.csv")
+    table.ids = table.ids if ids else None
+    add_labels(table, tmp_path / "l.csv")
+    assert table.labels == ["1", "2", "3"]
+
+
+def test_classes_that_do_not_fit_are_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("who,a\nx,1\ny,2\nz,3\n")
+    table = read_table(tmp_path / "t.csv")
+    (tmp_path / "l.csv").write_text("class\na\n")
+    with pytest.raises(TableError, match="holds 1 classes, the table has 3 rows"):
+        add_labels(table, tmp_path / "l.csv")
+    (tmp_path / "l.csv").write_text("who,c,d\nx,a,b\ny,a,b\nz,a,b\n")
+    with pytest.raises(TableError, match="several columns"):
+        add_labels(table, tmp_path / "l.csv")
+    add_labels(table, tmp_path / "l.csv", "d")
+    assert table.labels == ["b", "b", "b"]
