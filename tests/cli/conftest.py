@@ -9,6 +9,12 @@ from typer.testing import CliRunner
 from fnmf.cli._app import app
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """A busy machine must not make the command talk."""
+    monkeypatch.setattr("fnmf.cli._progress._FIRST_LINE", 3600.0)
+
+
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

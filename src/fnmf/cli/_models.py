@@ -55,6 +55,9 @@ def fit_model(model: Any, X: Any) -> list[str]:
     limit = model.get_params(deep=False).get("max_iter")
     starts = model.get_params(deep=False).get("n_init", 1)
     total = limit * starts if isinstance(limit, int) and isinstance(starts, int) else None
+    if model.get_params(deep=False).get("weighting") == "relevance":
+        # The limit holds for each round, and how many rounds there will be nobody knows.
+        total = None
     with warnings.catch_warnings(record=True) as caught, working("Fitting") as step:
         warnings.simplefilter("always")
         if hasattr(model, "set_callbacks"):
