@@ -1,4 +1,4 @@
-"""Time, memory and accuracy of the ten competitors.
+"""Time, memory and accuracy of the competitors, and of FNMF beside them.
 
     python benchmarks/competitors.py                  growth with the number of samples
     python benchmarks/competitors.py --orientation    ACC/NMI on small data, many seeds
@@ -91,7 +91,7 @@ def run_once(name: str, data: Data, seed: int = 0, **params: Any) -> dict[str, A
         "nmi": normalized_mutual_information(y, labels),
         "seconds": seconds,
         "cpu": cpu,
-        "n_iter": int(model.n_iter_),
+        "n_iter": int(getattr(model, "n_iter_", 0)),
         "converged": bool(getattr(model, "converged_", True)),
         "components": int(getattr(model, "n_connected_components_", 0)),
     }
@@ -129,27 +129,27 @@ def in_own_process(method: str, data: str) -> dict[str, Any]:
 
 def growth(methods: list[str], sizes: list[int]) -> None:
     print(
-        f"{'method':8}{'n':>7}{'seconds':>10}{'CPU s':>9}{'peak MB':>9}{'ACC':>7}{'NMI':>7}  steps"
+        f"{'method':16}{'n':>7}{'seconds':>10}{'CPU s':>9}{'peak MB':>9}{'ACC':>7}{'NMI':>7}  steps"
     )
     for method in methods:
         seconds, used = [], []
         for n in sizes:
             result = in_own_process(method, f"like:{n}")
             if "error" in result:
-                print(f"{method:8}{n:7d}  {result['error']}", flush=True)
+                print(f"{method:16}{n:7d}  {result['error']}", flush=True)
                 continue
             seconds.append(result["cpu"])
             used.append(n)
             mark = "" if result["converged"] else "  not converged"
             print(
-                f"{method:8}{n:7d}{result['seconds']:10.2f}{result['cpu']:9.2f}"
+                f"{method:16}{n:7d}{result['seconds']:10.2f}{result['cpu']:9.2f}"
                 f"{result['peak_mb']:9.0f}{result['acc']:7.3f}{result['nmi']:7.3f}"
                 f"  {result['n_iter']}{mark}",
                 flush=True,
             )
         if len(used) > 1:
             slope = np.polyfit(np.log(used), np.log(seconds), 1)[0]
-            print(f"{method:8}CPU time grows like n^{slope:.2f}\n", flush=True)
+            print(f"{method:16}CPU time grows like n^{slope:.2f}\n", flush=True)
 
 
 def orientation(methods: list[str], seeds: int) -> None:
@@ -178,18 +178,18 @@ def orientation(methods: list[str], seeds: int) -> None:
 
 
 def table(methods: list[str]) -> None:
-    print(f"{'method':8}{'data':20}{'ACC':>7}{'NMI':>7}{'seconds':>9}{'peak MB':>9}")
+    print(f"{'method':16}{'data':20}{'ACC':>7}{'NMI':>7}{'seconds':>9}{'peak MB':>9}")
     for name in DATASETS:
         for method in methods:
             result = in_own_process(method, name)
             if "error" in result:
-                print(f"{method:8}{name:20}  {result['error']}", flush=True)
+                print(f"{method:16}{name:20}  {result['error']}", flush=True)
                 continue
             found = result["components"]
             mark = "" if result["converged"] else "  not converged"
             mark += f", {found} components" if mark and found else ""
             print(
-                f"{method:8}{name:20}{result['acc']:7.3f}{result['nmi']:7.3f}"
+                f"{method:16}{name:20}{result['acc']:7.3f}{result['nmi']:7.3f}"
                 f"{result['seconds']:9.2f}{result['peak_mb']:9.0f}{mark}",
                 flush=True,
             )

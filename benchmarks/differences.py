@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from fnmf import FNMF
-from fnmf.baselines import CLR, GNMF, KMM, LCNMF, NMF, PCAN, RMNMF, RNMF
+from fnmf.baselines import CAN, CLR, GNMF, KMM, LCNMF, NMF, PCAN, RMNMF, RNMF
 from fnmf.datasets import load, unit_rows
 from fnmf.experiments._registry import TABLE_SETS
 from fnmf.metrics import clustering_accuracy
@@ -66,20 +66,26 @@ CHOICES: list[tuple[str, str, Callable[..., Any], bool, bool]] = [
     ("RNMF", "as in the tables", RNMF, True, False),
     ("RNMF", "rows as they are", RNMF, False, False),
     ("GNMF", "as in the tables", GNMF, True, True),
+    ("GNMF", "normalised start", partial(GNMF, normalize_start=True), True, True),
     ("GNMF", "unit components", partial(unit_components, init="random"), True, True),
     ("GNMF", "unit components and k-means start", unit_components, True, True),
     ("LCNMF", "as in the tables", LCNMF, True, False),
     ("LCNMF", "labels from the graph", partial(LCNMF, labels="components"), True, False),
     ("RMNMF", "as in the tables", RMNMF, True, True),
     ("RMNMF", "30 iterations", partial(RMNMF, max_iter=30), True, True),
-    ("PCAN", "as in the tables", seedless(PCAN), True, False),
-    ("PCAN", "local neighbourhood", seedless(PCAN, neighborhood="local"), True, False),
-    ("PCAN", "10 neighbours", seedless(PCAN, n_neighbors=10), True, False),
+    ("PCAN", "as in the tables", seedless(PCAN, n_projected="all"), True, False),
+    ("PCAN", "c − 1 dimensions", seedless(PCAN), True, False),
+    ("PCAN", "5 neighbours", seedless(PCAN, n_projected="all", n_neighbors=5), True, False),
+    ("CAN", "as in the tables", seedless(CAN), True, False),
+    ("CAN", "all samples", seedless(CAN, neighborhood="full"), True, False),
     ("CLR", "graph not symmetrised", seedless(CLR), True, False),
     ("CLR", "the same with l1 loss", seedless(CLR, loss="l1"), True, False),
     ("CLR", "the same with 10 neighbours", seedless(CLR, n_neighbors=10), True, False),
-    ("KMM", "as in the tables", KMM, True, False),
-    ("KMM", "rows as they are", KMM, False, False),
+    ("KMM", "as in the tables", partial(KMM, graph="two-sided", init="random"), True, False),
+    ("KMM", "k-means start", partial(KMM, graph="two-sided"), True, False),
+    ("KMM", "one-sided graph", partial(KMM, init="random"), True, False),
+    ("KMM", "one-sided graph and k-means start", KMM, True, False),
+    ("KMM", "the same with rows as they are", KMM, False, False),
     ("FNMF", "as in the tables", paper, True, True),
     ("FNMF", "each sample its own mixture", partial(paper, assignment="sample"), True, True),
     ("FNMF", "random start", partial(paper, init="random"), True, True),
