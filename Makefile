@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: reproduce-quick reproduce-full demo test lint types pytest browser format clean
+.PHONY: reproduce-quick reproduce-full demo test lint types pytest browser docs format clean
 
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -40,9 +40,14 @@ browser:
 	  apt-get install -qq --yes --no-install-recommends chromium; } || \
 	  echo "No browser found: install Chromium to test the report in it."
 
+# The site, offline; examples on real data run if FNMF_DATA_HOME names them. Warnings are errors.
+docs: $(VENV)/.installed
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html in a browser."
+
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache docs/_build docs/api docs/gallery

@@ -40,12 +40,13 @@ def customers(path: Path) -> None:
         sample_names=table.ids,
         labels_true=table.labels,
         n_restarts=3,
+        unit="customers",
     )
 
 
 def digits(path: Path) -> None:
     data = load_digits()
-    model = fnmf.FNMF(10, weighting="paper", random_state=0).fit(normalize(data.data))
+    model = fnmf.FNMF(10, random_state=0).fit(normalize(data.data))
     fnmf.report(
         model,
         data.data,
@@ -54,15 +55,26 @@ def digits(path: Path) -> None:
         feature_names=data.feature_names,
         labels_true=data.target,
         image_shape=(8, 8),
+        unit="images",
     )
 
 
 def sixty(path: Path) -> None:
     X, y = make_blobs(3000, 20, centers=60, random_state=0)
     X -= X.min(axis=0)
-    model = fnmf.FNMF(60, random_state=0, max_iter=100).fit(normalize(X))
+    model = fnmf.FNMF(60, random_state=0).fit(normalize(X))
     names = [f"measure {k}" for k in range(1, 21)]
     fnmf.report(model, X, path, title="Sixty clusters", feature_names=names, labels_true=y)
+
+
+# Name, page, dark, height, selection in the address, section to show.
+SHOTS = [
+    ("report-light", customers, False, 860, "", ""),
+    ("report-selection", customers, False, 1000, "clusters=2&feature=0&colour=feature", "features"),
+    ("report-many", sixty, True, 860, "", ""),
+    ("report-images", digits, False, 860, "colour=class", ""),
+    ("report-dark", digits, True, 900, "sample=9", "features"),
+]
 
 
 def main() -> None:
@@ -74,21 +86,13 @@ def main() -> None:
         for make, path in pages.items():
             make(path)
         browser = _browser()
-        shots = [
-            ("report-light", customers, False, 1180, "0"),
-            ("report-many", sixty, True, 900, "0"),
-            ("report-images", digits, False, 1250, "0"),
-            (
-                "report-dark",
-                digits,
-                True,
-                800,
-                "document.getElementById('convergence').offsetTop - 60",
-            ),
-        ]
-        for name, make, dark, height, top in shots:
+        for name, make, dark, height, chosen, section in SHOTS:
             browser.open(pages[make], dark=dark, height=height)
-            browser.js(f"window.scrollTo(0, {top})")
+            browser.js(f"location.hash = {chosen!r}")
+            browser.js("new Promise(done => setTimeout(done, 300))")
+            if section:
+                browser.js(f"document.getElementById({section!r}).scrollIntoView()")
+            browser.js("new Promise(done => setTimeout(done, 300))")
             browser.screenshot(HERE / f"{name}.png", full=False)
         browser.close()
 

@@ -144,7 +144,7 @@ class FNMF(FactorisationFace):
         Cluster of each sample.
     objective_ : float
         Final value of the objective.
-    history_ : structured ndarray of shape (n_iter_,)
+    history_ : structured ndarray of shape (n_iter,)
         Terms of the objective after each iteration: ``total``, ``reconstruction``,
         ``diversity``, ``smoothness``, and the ``round`` they belong to. The total falls
         inside a round; from one to the next the objective itself changes.

@@ -71,11 +71,12 @@ const profileRow = (label, c, y, f, scale, own) => {
   let middle = [];
   let text = "";
   if (own && own.length) {
-    const bins = new Array(30).fill(0);
-    own.forEach((v) => { bins[Math.min(29, Math.floor(((x(v) - LEFT) / WIDE) * 30))] += 1; });
+    const n = scale.bins;
+    const bins = new Array(n).fill(0);
+    own.forEach((v) => { bins[Math.min(n - 1, Math.floor(((x(v) - LEFT) / WIDE) * n))] += 1; });
     const most = Math.max(...bins, 1);
-    const up = bins.map((b, k) => `${(LEFT + (k * WIDE) / 30).toFixed(1)},${(13 - (10 * b) / most).toFixed(1)} ${(LEFT + ((k + 1) * WIDE) / 30).toFixed(1)},${(13 - (10 * b) / most).toFixed(1)}`);
-    const down = bins.map((b, k) => `${(LEFT + ((k + 1) * WIDE) / 30).toFixed(1)},${(13 + (10 * b) / most).toFixed(1)} ${(LEFT + (k * WIDE) / 30).toFixed(1)},${(13 + (10 * b) / most).toFixed(1)}`).reverse();
+    const up = bins.map((b, k) => `${(LEFT + (k * WIDE) / n).toFixed(1)},${(13 - (10 * b) / most).toFixed(1)} ${(LEFT + ((k + 1) * WIDE) / n).toFixed(1)},${(13 - (10 * b) / most).toFixed(1)}`);
+    const down = bins.map((b, k) => `${(LEFT + ((k + 1) * WIDE) / n).toFixed(1)},${(13 + (10 * b) / most).toFixed(1)} ${(LEFT + (k * WIDE) / n).toFixed(1)},${(13 + (10 * b) / most).toFixed(1)}`).reverse();
     group.append(node("svg:polygon", { class: (c < 0 ? "every" : colour(c)) + " violin", points: up.join(" ") + " " + down.join(" ") }));
     const sorted = Float32Array.from(own).sort();
     middle = [0.05, 0.25, 0.5, 0.75, 0.95].map((s) => quantile(sorted, s));
@@ -113,6 +114,9 @@ const drawProfile = () => {
     const sorted = Float32Array.from(column).sort();
     scale = { low: sorted[0], high: quantile(sorted, 0.995) };
     if (scale.high <= scale.low) scale.high = sorted[sorted.length - 1];
+    // Counts have a bin each: others would leave gaps that mean nothing.
+    const steps = scale.high - scale.low;
+    scale.bins = steps > 0 && steps <= 40 && sorted.every((v) => Number.isInteger(v)) ? Math.ceil(steps) + 1 : 30;
   }
   const groups = [];
   const partly = state.klass >= 0 || state.box !== null || state.picked.size > 0;
