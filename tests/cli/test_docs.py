@@ -34,18 +34,6 @@ def test_the_path_of_a_new_user(tmp_path, monkeypatch):
     assert (tmp_path / "customers.csv-applied/labels.csv").exists()
 
 
-def test_the_commands_of_the_first_page(tmp_path, monkeypatch):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    runpy.run_path(str(ROOT / "examples/make_customers.py"))["write"](tmp_path / "customers.csv")
-    (tmp_path / "new.csv").write_bytes((tmp_path / "customers.csv").read_bytes())
-    monkeypatch.chdir(tmp_path)
-    commands = re.findall(r"^(fnmf (?:cluster|apply|report|inspect) .*)$", text, re.MULTILINE)
-    assert len(commands) >= 2
-    for line in commands:
-        result = CliRunner().invoke(app, shlex.split(line, comments=True)[1:])
-        assert result.exit_code == 0, result.output + result.stderr
-
-
 def test_every_picture_of_the_documentation_exists():
     text = (ROOT / "docs/command.md").read_text(encoding="utf-8")
     pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)
