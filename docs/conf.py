@@ -20,7 +20,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "images", "**/GALLERY_HEADER.rst", "sg_execution_times.rst"]
+exclude_patterns = ["_build", "images", "**/GALLERY_HEADER.rst", "**/sg_execution_times.rst"]
 nitpicky = False
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
@@ -57,6 +57,8 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,
+    # That page would load scripts from the network.
+    "write_computation_times": False,
     "plot_gallery": "True",
     "abort_on_example_error": True,
     "image_scrapers": ("matplotlib",),
@@ -78,6 +80,9 @@ def write_api(app):
         lines += [module, "-" * len(module), "", title, "", ".. toctree::", "   :maxdepth: 1", ""]
         for name in members or sorted(_public(found)):
             full = f"{module}.{name}"
+            if not callable(getattr(found, name)):
+                # Tables and constants are explained where they are used.
+                continue
             lines.append(f"   {full}")
             kind = "autoclass" if isinstance(getattr(found, name), type) else "autofunction"
             body = [full, "=" * len(full), "", f".. {kind}:: {full}"]

@@ -78,5 +78,6 @@ def test_the_site_builds_without_a_warning_and_leads_nowhere_wrong(tmp_path):
     names = {page.stem for page in site}
     assert "fnmf.FNMF" in names
     for module in ("baselines", "datasets", "describe", "metrics", "graph"):
-        for name in getattr(fnmf, module).__all__:
-            assert f"fnmf.{module}.{name}" in names
+        public = getattr(fnmf, module)
+        for name in public.__all__:
+            assert f"fnmf.{module}.{name}" in names or not callable(getattr(public, name))

@@ -17,7 +17,7 @@ class MCFS(SelectingKMeans):
 
         ‖y − X a‖²      with at most ``n_features_to_select`` coefficients a_j ≠ 0
 
-    and the score of a feature is its largest |a_j|. The features with the highest scores are
+    and the score of a feature is its largest ‖a_j‖. The features with the highest scores are
     clustered by k-means.
 
     Parameters
