@@ -208,3 +208,12 @@ def test_a_normalised_start_changes_the_balance_of_the_terms_and_not_the_product
     first = GNMF(c, normalize_start=True, **options).fit(X)
     second = GNMF(c, **options).fit(X)
     np.testing.assert_allclose(first.embedding_, second.embedding_, rtol=1e-6, atol=1e-9)
+
+
+def test_the_author_starts_from_plain_uniform_numbers(digits):
+    X, _, c = digits
+    generator = np.random.RandomState(7)
+    U, V = generator.uniform(size=(64, c)), generator.uniform(size=(len(X), c))
+    given = GNMF(c, init=(V, U.T), normalize_start=True, max_iter=35, tol=0).fit(X)
+    drawn = GNMF(c, normalize_start=True, random_state=7, max_iter=35, tol=0).fit(X)
+    np.testing.assert_allclose(drawn.embedding_, given.embedding_, rtol=1e-6, atol=1e-9)

@@ -115,9 +115,11 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
     def _smoothness(self) -> float:
         return 0.0
 
-    def _start(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What a method makes of the starting factors."""
-        return U, V
+    def _start(
+        self, view: View, init: Any, rng: np.random.RandomState
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """U and V to begin with."""
+        return initial_factors(view, self.n_clusters, init, 1.0, rng)
 
     def _run(
         self,
@@ -128,7 +130,7 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
         rng: np.random.RandomState,
     ) -> Result:
         view = machine.view
-        U, V = self._start(*initial_factors(view, self.n_clusters, init, 1.0, rng))
+        U, V = self._start(view, init, rng)
         # One weighting of ones, fully used by every sample: no weights at all.
         factors = Factors(U, V, np.ones((1, 1), V.dtype), np.ones((1, len(U))))
         objective = Objective(

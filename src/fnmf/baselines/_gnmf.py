@@ -11,6 +11,7 @@ from fnmf.baselines._engine import EngineFactorisation
 from fnmf.data import Data, View, view_of, working_dtype
 from fnmf.graph import attraction, neighbor_graph, neighbors_of
 from fnmf.runners import Runner
+from fnmf.schemes import initial_factors
 from fnmf.terms import Attraction
 
 
@@ -41,9 +42,10 @@ class GNMF(EngineFactorisation):
         Start; a tuple holds an embedding (n_samples, n_clusters) and components (n_clusters,
         n_features).
     normalize_start : bool, default=False
-        Scale the columns of the first U to unit length, V taking the scale, as the author's program
-        does. The data term does not notice, but the graph term starts larger beside it: some data
-        gain by it and some lose.
+        Start as the author's program does: random numbers between 0 and 1 that are not brought to
+        the size of the data, and the columns of U scaled to unit length, V taking the scale. The
+        graph term is then larger beside the data term in the first iterations; some data gain by
+        it and some lose.
     max_iter : int, default=300
         Iterations of each start.
     tol : float, default=1e-6
@@ -129,9 +131,15 @@ class GNMF(EngineFactorisation):
     def _smoothness(self) -> float:
         return check_real("smoothness", self.smoothness)
 
-    def _start(self, U: np.ndarray, V: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _start(
+        self, view: View, init: Any, rng: np.random.RandomState
+    ) -> tuple[np.ndarray, np.ndarray]:
         if not self.normalize_start:
-            return U, V
+            return super()._start(view, init, rng)
+        # With this factor random numbers stay as they were drawn, between 0 and 1.
+        mean = float(view.mean()) if isinstance(init, str) and init == "random" else 0.0
+        scale = self.n_clusters / (4.0 * mean) if mean > 0 else 1.0
+        U, V = initial_factors(view, self.n_clusters, init, scale, rng)
         lengths = np.linalg.norm(U.astype(np.float64), axis=0)
         lengths = np.where(lengths > 0, lengths, 1.0)
         return (U / lengths).astype(U.dtype), (V * lengths).astype(V.dtype)

@@ -110,6 +110,9 @@ def reproduce(
             "same, but all repeats for the best settings only."
         ),
     ] = "quick",
+    repeats: Annotated[
+        int | None, typer.Option(min=1, help="Repeats of each setting, if not as in the profile.")
+    ] = None,
     datasets: Annotated[str | None, typer.Option(help="Only these, set apart by commas.")] = None,
     methods: Annotated[str | None, typer.Option(help="Only these, set apart by commas.")] = None,
     jobs: Annotated[int, typer.Option(min=1, help="Processes that work at the same time.")] = 2,
@@ -164,6 +167,7 @@ def reproduce(
                 wanted,
                 out,
                 profile=profile,
+                repeats=repeats,
                 results=results,
                 datasets=_names(datasets),
                 methods=_names(methods),

@@ -1,7 +1,7 @@
 """From targets to results: plan, load, run in two stages, keep what figures need, write."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +94,8 @@ class Order:
         Where the store is; ``results`` is where tables and figures go, if elsewhere.
     profile : str
         How thorough.
+    repeats : int, optional
+        Another number of repeats than the profile has.
     datasets, methods : sequence of str, optional
         Only these.
     jobs : int
@@ -115,6 +117,7 @@ class Order:
     targets: Sequence[str]
     folder: Path
     profile: str = "quick"
+    repeats: int | None = None
     results: Path | None = None
     datasets: Sequence[str] | None = None
     methods: Sequence[str] | None = None
@@ -139,6 +142,8 @@ def reproduce(
     again continues.
     """
     plan = PROFILES[order.profile]
+    if order.repeats is not None:
+        plan = replace(plan, repeats=order.repeats)
     targets = list(TARGETS) if "all" in order.targets else list(order.targets)
     # A data set asked for by name may be any; otherwise those that the targets need.
     names = (
