@@ -29,7 +29,7 @@ from fnmf.cli._show import console, show_summary
 from fnmf.describe import cluster_statistics
 from fnmf.io import Recipe, Table
 from fnmf.persistence import save
-from fnmf.reporting import summarise, write_page
+from fnmf.reporting import About, summarise, write_page
 from fnmf.restarts import restart_agreement
 
 
@@ -94,16 +94,12 @@ class Run:
             with working("Fitting again from other starts") as step:
                 agreement = restart_agreement(self.model, X, self.restarts, progress=step)
         with working("Describing the clusters"):
-            self.summary = summarise(
-                self.model,
-                self._in_own_units(),
-                fitted=X,
+            about = About(
                 title=self.title or f"Clusters in {self.file.name}",
                 names=self.table.names,
                 samples=row_names(self.table.ids, self.table.lines, self.table.X.shape[0]),
                 labels_true=self.table.labels,
                 image_shape=self.image_shape,
-                agreement=agreement,
                 unit=unit_of(self.table.id_name),
                 source={
                     "file": self.file.name,
@@ -113,6 +109,8 @@ class Run:
                 },
                 notes=notes,
             )
+            own = self._in_own_units()
+            self.summary = summarise(self.model, own, about, agreement, fitted=X)
         findings_in_options(self.summary)
         self.record["quality"] = {q["name"]: q["value"] for q in self.summary["quality"]}
         self.record["clusters"] = [

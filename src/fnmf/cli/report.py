@@ -117,7 +117,7 @@ def _draw(
     from fnmf.cli._outputs import row_names, unit_of
     from fnmf.cli._run import parse_shape
     from fnmf.cli.apply import open_model
-    from fnmf.reporting import summarise, write_page
+    from fnmf.reporting import About, summarise, write_page
     from fnmf.restarts import restart_agreement
 
     record, reading, file, expected, shape = _record_of(folder, data)
@@ -132,16 +132,12 @@ def _draw(
     shift = recipe.cleaning.shift
     own = table.X if shift is None or not shift.any() else table.X - shift
     chosen = parse_shape(image_shape, X.shape[1]) or (tuple(shape) if shape else None)
-    summary = summarise(
-        info.model,
-        own,
-        fitted=X,
+    about = About(
         title=title or f"Clusters in {file.name}",
         names=table.names,
         samples=row_names(table.ids, table.lines, X.shape[0]),
         labels_true=table.labels,
         image_shape=chosen,
-        agreement=restart_agreement(info.model, X, restarts),
         unit=unit_of(table.id_name),
         source={
             "file": file.name,
@@ -151,6 +147,8 @@ def _draw(
         },
         notes=[str(note) for note in record.get("notes", [])],
     )
+    agreement = restart_agreement(info.model, X, restarts)
+    summary = summarise(info.model, own, about, agreement, fitted=X)
     findings_in_options(summary)
     write_page(summary, folder / "report.html")
     update_record(folder, "report.html")

@@ -21,7 +21,7 @@ from fnmf.experiments._plan import (
     second_stage,
 )
 from fnmf.experiments._registry import NOISED_SETS, TABLE_SETS, methods, problems
-from fnmf.experiments._schedule import Progress, digests_of, work_off
+from fnmf.experiments._schedule import Progress, Team, digests_of, work_off
 from fnmf.experiments._store import Store
 from fnmf.experiments._summary import Cell, Pair, ranking, summarise
 
@@ -168,16 +168,8 @@ def reproduce(
             def work(stage: str, runs: list[Run]) -> None:
                 if not runs:
                     return
-                work_off(
-                    runs,
-                    digests,
-                    store,
-                    jobs=order.jobs,
-                    limit=plan.limit_seconds,
-                    data_home=order.data_home,
-                    plugins=order.plugins,
-                    show=lambda progress: show(stage, progress),
-                )
+                team = Team(order.jobs, plan.limit_seconds, order.data_home, order.plugins)
+                work_off(runs, digests, store, team, lambda progress: show(stage, progress))
 
             grid = first_stage(targets, names, selected, plan)
             work("grid", grid)

@@ -100,15 +100,21 @@ def _still_open(runs: Iterable[Run], digests: Mapping[str, str], store: Store) -
     return [run for run in runs if states.get(run.key(digests[run.dataset])) not in over]
 
 
+@dataclass(frozen=True)
+class Team:
+    """Who does the runs: how many processes, seconds for a run, where data and plugins are."""
+
+    jobs: int
+    limit: float
+    data_home: Any = None
+    plugins: Sequence[str] = ()
+
+
 def work_off(
     runs: Sequence[Run],
     digests: Mapping[str, str],
     store: Store,
-    *,
-    jobs: int,
-    limit: float,
-    data_home: Any = None,
-    plugins: Sequence[str] = (),
+    team: Team,
     show: Callable[[Progress], None] = lambda progress: None,
 ) -> Progress:
     """Do all runs that nobody has done; returns when every one is in the store.
@@ -116,11 +122,16 @@ def work_off(
     Runs that another process has claimed are waited for, and taken over if it dies.
     """
     todo = _still_open(runs, digests, store)
-    progress = Progress(len(runs), done=len(runs) - len(todo), jobs=jobs)
+    progress = Progress(len(runs), done=len(runs) - len(todo), jobs=team.jobs)
     if not todo:
         show(progress)
         return progress
-    workers = Workers(min(jobs, len(todo)), data_home=data_home, plugins=plugins, limit=limit)
+    workers = Workers(
+        min(team.jobs, len(todo)),
+        data_home=team.data_home,
+        plugins=team.plugins,
+        limit=team.limit,
+    )
     work = _Work(store, digests, workers, progress, show)
     try:
         while todo:

@@ -3,6 +3,6 @@
 from fnmf._names import feature_names
 from fnmf.reporting._page import write_page
 from fnmf.reporting._report import Report, compare, report
-from fnmf.reporting._summary import summarise
+from fnmf.reporting._summary import About, summarise
 
-__all__ = ["Report", "compare", "feature_names", "report", "summarise", "write_page"]
+__all__ = ["About", "Report", "compare", "feature_names", "report", "summarise", "write_page"]

@@ -4,7 +4,7 @@ import base64
 import json
 import zlib
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -42,18 +42,24 @@ def as_text(packed: dict[str, Any]) -> dict[str, Any]:
     return {"arrays": packed["arrays"], "data": base64.b64encode(packed["bytes"]).decode()}
 
 
+class Ranked(NamedTuple):
+    """Features by relevance, the names of all, and what is known of each."""
+
+    order: np.ndarray
+    names: list[str]
+    known: dict[str, np.ndarray]
+
+
 def payload(
     X: Any,
     stats: Statistics,
     drawn: Drawn,
-    order: np.ndarray,
-    *,
-    names: list[str],
+    ranked: Ranked,
     samples: dict[str, Any],
-    features: dict[str, np.ndarray],
     embedding: Any,
 ) -> dict[str, Any]:
     """Everything the script needs, features in the order of their relevance."""
+    order, names, features = ranked
     rows = drawn.rows
     sample_arrays: dict[str, Any] = {"code": stats.codes[rows].astype(np.uint16)}
     for layout in drawn.layouts:

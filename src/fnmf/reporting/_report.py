@@ -11,7 +11,7 @@ import numpy as np
 from fnmf._atomic import atomic_file
 from fnmf.reporting._compare import compare_models
 from fnmf.reporting._page import render, render_comparison
-from fnmf.reporting._summary import summarise
+from fnmf.reporting._summary import About, summarise
 from fnmf.restarts import restart_agreement
 
 _HEIGHT = 900
@@ -116,18 +116,16 @@ def report(
     True
     """
     X = _plain(X)
-    summary = summarise(
-        model,
-        X,
+    about = About(
         title=title,
         names=feature_names,
         samples=sample_names,
         labels_true=labels_true,
         image_shape=image_shape,
-        agreement=restart_agreement(model, X, n_restarts),
         notes=notes,
         unit=unit,
     )
+    summary = summarise(model, X, about, restart_agreement(model, X, n_restarts))
     return _finish(render(summary), path)
 
 

@@ -1,7 +1,7 @@
 """Everything the page shows, as plain values: computed once, drawn later."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from fnmf.reporting._features import feature_summary, mattering, ranking, weight
 from fnmf.reporting._findings import findings
 from fnmf.reporting._images import heat_image
 from fnmf.reporting._layout import HEIGHT, WIDTH
-from fnmf.reporting._payload import payload
+from fnmf.reporting._payload import Ranked, payload
 from fnmf.reporting._samples import chosen_samples, draw_samples
 from fnmf.reporting._settings import parameters, record, score_table
 from fnmf.restarts import Agreement
@@ -29,27 +29,35 @@ _MOST_CLUSTERS = 200
 _MOST_COMPONENT_IMAGES = 60
 
 
+@dataclass(frozen=True)
+class About:
+    """What a model does not know of itself: title, names, known classes, where data come from."""
+
+    title: str | None = None
+    names: Sequence[Any] | None = None
+    samples: Sequence[Any] | None = None
+    labels_true: Sequence[Any] | None = None
+    image_shape: tuple[int, ...] | None = None
+    unit: str = "samples"
+    source: dict[str, Any] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    model_file: str = "model.fnmf"
+
+
 def summarise(
     model: Any,
     X: Any,
+    about: About,
+    agreement: Agreement | None = None,
     *,
     fitted: Any = None,
-    title: str | None = None,
-    names: Sequence[Any] | None = None,
-    samples: Sequence[Any] | None = None,
-    labels_true: Sequence[Any] | None = None,
-    image_shape: tuple[int, ...] | None = None,
-    agreement: Agreement | None = None,
-    unit: str = "samples",
-    source: dict[str, Any] | None = None,
-    notes: Sequence[str] = (),
-    model_file: str = "model.fnmf",
 ) -> dict[str, Any]:
     """Plain numbers, strings, lists and dictionaries that describe a fitted model.
 
     ``X`` is shown; ``fitted`` is what the model saw, if that was scaled or shifted: how much of
     the data the clusters explain is a matter of the latter.
     """
+    image_shape = about.image_shape
     check_is_fitted(model, "labels_")
     stats = cluster_statistics(X, model.labels_)
     seen = stats if fitted is None else cluster_statistics(fitted, model.labels_)
@@ -58,16 +66,16 @@ def summarise(
         raise ValueError(
             f"the model has {len(stats.names)} clusters; the report shows at most {_MOST_CLUSTERS}."
         )
-    known = feature_names(model, X.shape[1], names)
-    rows = sample_names(X.shape[0], samples)
+    known = feature_names(model, X.shape[1], about.names)
+    rows = sample_names(X.shape[0], about.samples)
     if image_shape is not None and int(np.prod(image_shape)) != X.shape[1]:
         raise ValueError(
             f"image_shape={image_shape} has {int(np.prod(image_shape))} pixels, "
             f"but X has {X.shape[1]} features."
         )
-    unit = visible(unit)
+    unit = visible(about.unit)
     matters, _ = mattering(model, stats)
-    classes = known_classes(stats, labels_true)
+    classes = known_classes(stats, about.labels_true)
     described = describe_clusters(
         X, model.labels_, feature_names=known, relevant=matters, unit=unit, statistics=stats
     )
@@ -78,15 +86,15 @@ def summarise(
         entry |= cluster_answer(described_as, image_shape, classes, c)
         entry["stability"] = None if stability is None else stability[c]
     return {
-        "title": visible(title or f"Clusters found by {type(model).__name__}"),
+        "title": visible(about.title or f"Clusters found by {type(model).__name__}"),
         "version": __version__,
         "method": type(model).__name__,
         "unit": unit,
         "parameters": parameters(model),
         "chosen": record(getattr(model, "chosen_", None)),
         "k_scores": score_table(getattr(model, "k_scores_", None)),
-        "source": {key: visible(value) for key, value in (source or {}).items()},
-        "notes": [visible(note, longest=600) for note in notes],
+        "source": {key: visible(value) for key, value in about.source.items()},
+        "notes": [visible(note, longest=600) for note in about.notes],
         "facts": _facts(model, X, stats, unit),
         "quality": _quality(model, seen, classes),
         "clusters": clusters,
@@ -97,7 +105,7 @@ def summarise(
         "representation": _representation(model, stats, image_shape),
         "convergence": convergence(model),
         "diagnosis": findings(model, stats, matters, agreement),
-        "model_file": visible(model_file),
+        "model_file": visible(about.model_file),
         "image_shape": image_shape,
         "has_confidence": getattr(model, "sample_confidence_", None) is not None,
         "map": {
@@ -115,11 +123,9 @@ def summarise(
             X,
             stats,
             drawn,
-            ranking(model, stats),
-            names=known,
-            samples=_of_samples(model, stats, drawn.rows, rows, classes),
-            features=_of_features(model, stats, matters),
-            embedding=getattr(model, "embedding_", None),
+            Ranked(ranking(model, stats), known, _of_features(model, stats, matters)),
+            _of_samples(model, stats, drawn.rows, rows, classes),
+            getattr(model, "embedding_", None),
         ),
     }
 

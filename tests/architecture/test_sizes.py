@@ -1,0 +1,50 @@
+"""Files stay short, and functions take few parameters."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import fnmf
+
+ROOT = Path(fnmf.__file__).parent
+REPOSITORY = Path(__file__).parents[2]
+MOST_LINES = 350
+MOST_PARAMETERS = 7
+SOURCES = sorted(ROOT.rglob("*.py"))
+FOLDERS = ("tests", "benchmarks", "examples")
+EVERYTHING = SOURCES + sorted(p for f in FOLDERS for p in (REPOSITORY / f).rglob("*.py"))
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT if path.is_relative_to(ROOT) else REPOSITORY))
+
+
+@pytest.mark.parametrize("path", EVERYTHING, ids=name_of)
+def test_no_file_is_long(path):
+    assert len(path.read_text().splitlines()) <= MOST_LINES
+
+
+def is_compiled(function):
+    """Arrays are handed to kernels one by one."""
+    texts = [ast.unparse(decorator) for decorator in function.decorator_list]
+    return any(text.startswith(("njit", "register_jitable", "overload")) for text in texts)
+
+
+def is_face(path, function):
+    """Parameters of estimators, of the command, and of functions that the package exports."""
+    place = path.relative_to(ROOT)
+    if place.parts[0] == "cli":
+        return True
+    exported = {"report", "read_table"}
+    return function.name == "__init__" or function.name in exported
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=name_of)
+def test_no_function_takes_many_parameters(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if not isinstance(node, ast.FunctionDef) or is_compiled(node) or is_face(path, node):
+            continue
+        every = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        own = [argument.arg for argument in every if argument.arg not in ("self", "cls")]
+        assert len(own) <= MOST_PARAMETERS, f"{node.name} takes {len(own)}"
