@@ -4,7 +4,8 @@
 
 OTHER is the root of another checkout of this repository, say of an older commit. Both sides run
 in processes of their own and take turns, so that a disturbance meets both; the best of all rounds
-counts. By default dense and sparse iterations are timed. Ends with status 1 if a ratio, ours over theirs, is above ``--most``.
+counts. By default dense and sparse iterations are timed. Ends with status 1 if a ratio, ours over
+theirs, is above ``--most``.
 """
 
 import argparse
