@@ -16,7 +16,9 @@ def make_model(
     methods = {name.upper(): entry for name, entry in all_methods().items()}
     given = {name: value for name, value in given.items() if value is not None}
     if method.upper() not in methods:
-        known = ", ".join(entry.name for entry in methods.values())
+        # The default first, the others in the order of the list.
+        names = sorted((entry.name for entry in methods.values()), key=lambda name: name != "FNMF")
+        known = ", ".join(names)
         raise UsageError(f"--method {method} is not known; use one of {known}.")
     model = methods[method.upper()].factory(n_clusters=n_clusters, random_state=seed)
     if "n_jobs" in model.get_params(deep=False):
