@@ -1,4 +1,7 @@
-"""The labels of some fifty fits, as they were in version 0.1.0."""
+"""The labels of some fifty fits: as in version 0.1.0, those of relevance as in the next one.
+
+Relevance chooses its preparation since then, and its clusters are those of the graph.
+"""
 
 import json
 from pathlib import Path
@@ -16,7 +19,7 @@ def test_every_case_has_its_labels():
 
 
 @pytest.mark.parametrize("name", LABELS)
-def test_labels_are_those_of_the_first_version(name, tmp_path):
+def test_labels_are_those_on_record(name, tmp_path):
     found = run(CASES[name], tmp_path)
     for kind, expected in LABELS[name].items():
         assert as_text(found[kind]) == expected, kind

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
 from fnmf._validation import check_data
-from fnmf.data import view_of, working_dtype
+from fnmf.data import Data, view_of, working_dtype
 
 
 def _recovers_rows(estimator: FactorisationFace) -> bool:
@@ -74,19 +74,15 @@ class FactorisationFace(
         -------
         ndarray of shape (n_samples, n_components)
         """
-        from fnmf.runners import threads
-        from fnmf.schemes import SCHEMES
-
         check_is_fitted(self)
         data = check_data(self, X, reset=False)
-        settings, fitted = Settings.of(self.get_params(deep=False)), Fitted.of(vars(self))
-        with threads(settings.n_jobs) as runner:
-            scheme = SCHEMES[settings.weighting]
-            codes = scheme.encode(fitted, settings, view_of(data), runner)
-        return codes.astype(working_dtype(data.dtype))
+        return self._new_rows("encode", data).astype(working_dtype(data.dtype))
 
     def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
-        """Cluster of new samples: the nearest centre of their representation.
+        """Cluster of new samples.
+
+        The one that most of their nearest training samples belong to; without a graph, or with
+        another weighting than ``"relevance"``, the nearest centre of their representation.
 
         Parameters
         ----------
@@ -97,8 +93,8 @@ class FactorisationFace(
         -------
         ndarray of shape (n_samples,)
         """
-        embedding = np.ascontiguousarray(self.transform(X), self.embedding_.dtype)
-        return self._kmeans.predict(embedding)
+        check_is_fitted(self)
+        return self._new_rows("predict", check_data(self, X, reset=False))
 
     @available_if(_recovers_rows)
     def inverse_transform(self, X: ArrayLike) -> np.ndarray:
@@ -121,6 +117,16 @@ class FactorisationFace(
     @property
     def _n_features_out(self) -> int:
         return self.components_.shape[0]
+
+    def _new_rows(self, what: str, data: Data) -> np.ndarray:
+        """What the scheme of the fit makes of new rows."""
+        from fnmf.runners import threads
+        from fnmf.schemes import SCHEMES
+
+        settings, fitted = Settings.of(self.get_params(deep=False)), Fitted.of(vars(self))
+        with threads(settings.n_jobs) as runner:
+            scheme = SCHEMES[settings.weighting]
+            return getattr(scheme, what)(fitted, settings, view_of(data), runner)
 
     def _adopt(self, fitted: Fitted) -> None:
         """Keep what was fitted, and nothing of an earlier fit."""

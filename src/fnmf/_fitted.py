@@ -19,8 +19,8 @@ def _kept(attribute: str, shape: str | None, default: Any = None, **traits: bool
     """A field that an estimator keeps under a name, with its shape in letters.
 
     Letters stand for sizes that must be the same everywhere: n samples, d features, c
-    components, m weightings; ``None`` is no array. ``live``: the solver goes on to change it.
-    ``optional``: kept even if it is ``None``.
+    components, m weightings, r rows kept; ``None`` is no array. ``live``: the solver goes on to
+    change it. ``optional``: kept even if it is ``None``.
     """
     return field(default=default, metadata={"attribute": attribute, "shape": shape, **traits})
 
@@ -39,6 +39,10 @@ class Fitted:
         Weights on the residual, and prices of leaving features out.
     mean, row_scales : ndarray of shape (d,) and (n,)
         Mean of the scaled rows, and one over their lengths.
+    row_scale : float or None
+        The one factor of all rows; ``None`` if each was brought to unit length.
+    held_codes, held_labels : ndarray of shape (r, c) and (r,), or None
+        Codes and labels of ``rows``, where these are only some of the training data.
     strength : float
         β in the units of the data.
     warnings : tuple of Warning
@@ -59,14 +63,20 @@ class Fitted:
     objective: float | None = _kept("objective_", None)
     history: np.ndarray | None = _kept("history_", None)
     n_iter: int | None = _kept("n_iter_", None)
+    chosen: list[dict[str, Any]] | None = _kept("chosen_", None)
+    structure: float | None = _kept("structure_", None)
+    structure_found: bool | None = _kept("structure_found_", None, optional=True)
     kmeans: KMeans | None = _kept("_kmeans", None)
-    rows: Data = _kept("_fit_X", "nd")
+    rows: Data = _kept("_fit_X", "rd")
     caps: np.ndarray | None = _kept("_caps", "d")
     units: np.ndarray | None = _kept("_units", "d")
     omega: np.ndarray | None = _kept("_omega", "md")
     prices: np.ndarray | None = _kept("_prices", "md")
     mean: np.ndarray | None = _kept("_mean", "d")
-    row_scales: np.ndarray | None = _kept("_row_scales", "n")
+    row_scales: np.ndarray | None = _kept("_row_scales", "r")
+    row_scale: float | None = _kept("_row_scale", None)
+    held_codes: np.ndarray | None = _kept("_held_codes", "rc")
+    held_labels: np.ndarray | None = _kept("_held_labels", "r")
     strength: float | None = _kept("_strength", None)
     warnings: tuple[Warning, ...] = ()
 

@@ -24,7 +24,7 @@ class FNMF(FactorisationFace):
 
     Factorises non-negative data like NMF, but learns which features matter: several weightings
     of the features, each sample a mixture of them, and a neighbour graph that keeps close
-    samples close. It is a transformer (the representation) and a clusterer (k-means on it).
+    samples close. It is a transformer (the representation) and a clusterer.
 
     Parameters
     ----------
@@ -48,21 +48,25 @@ class FNMF(FactorisationFace):
         Neighbours of a sample in the graph.
 
     graph : {"adaptive", "approximate"}, sparse matrix or None, default="adaptive"
-        ``"adaptive"`` builds the adaptive-neighbour graph from an exact search,
-        ``"approximate"`` from a search with faiss (extra ``ann``). A symmetric non-negative
-        matrix of shape (n_samples, n_samples) is used as it is. ``None`` leaves the graph out.
+        ``"adaptive"`` builds the adaptive-neighbour graph from an exact search; with
+        ``weighting="relevance"`` and more than 10,000 samples it holds each sample to the nearest
+        of 2,000 anchors instead. ``"approximate"`` searches with faiss (extra ``ann``). A
+        symmetric non-negative matrix of shape (n_samples, n_samples) is used as it is. ``None``
+        leaves the graph out.
 
     weighting : {"relevance", "paper", "uniform"}, default="relevance"
         ``"relevance"``: a feature counts as far as the clusters explain it better than chance.
-        Data are capped at twice the mean of a feature's positive values, features brought
-        to common units if theirs differ wildly, and rows to unit length. ``"paper"``: weights
+        How rows and columns are scaled is found out on a sample of the rows, see ``row_norm``
+        and ``column_units``; values are capped at twice the mean of a feature's positive ones,
+        and copies of a feature share one vote. ``"paper"``: weights
         on the simplex, learned as in the article; they collapse on data whose features differ
         in energy. ``"uniform"``: all features weigh 1/d, nothing is learned.
 
     graph_refresh : int or None, default=None
-        How often the neighbour graph is rebuilt from the weighted features. ``None`` means 4
-        for ``weighting="relevance"``, where weights are renewed at the same moments, and 0 for
-        ``"paper"``, which goes on from where it stands. A graph of your own stays as it is.
+        How often the neighbour graph is rebuilt from the weighted features. ``None`` means 3
+        for ``weighting="relevance"``, which does so on the sample it explores, with new weights
+        each time until they settle; and 0 for ``"paper"``, which goes on from where it stands.
+        A graph of your own stays as it is.
 
     assignment : {"sample", "shared"}, default="sample"
         ``"sample"``: each sample mixes the weightings in its own way, the exact minimiser.
@@ -78,8 +82,16 @@ class FNMF(FactorisationFace):
     init : {"kmeans", "random", "nndsvda"} or tuple of arrays, default="kmeans"
         ``"kmeans"`` turns a k-means partition into codes and its means into the basis. A
         tuple holds an embedding (n_samples, n_components) and components (n_components,
-        n_features). Rounds of relevance after the first always start from k-means on the
-        weighted features.
+        n_features). With ``weighting="relevance"`` the partition is that of the graph.
+
+    row_norm : {"auto", "unit", "none"}, default="auto"
+        Whether ``weighting="relevance"`` brings rows to unit length. Right where the size of a
+        row is exposure (documents, counts, light), wrong where it tells classes apart (many
+        tables); ``"auto"`` tries both on a sample and keeps the better, see ``chosen_``.
+
+    column_units : {"auto", "own", "typical"}, default="auto"
+        Whether ``weighting="relevance"`` leaves features in their own units or divides each by
+        its typical value; ``"auto"`` tries both, and own units for what typical ones leave.
 
     normalize_components : bool, default=True
         Scale each component to unit length in every iteration and the representation with
@@ -91,8 +103,7 @@ class FNMF(FactorisationFace):
         Clusters for ``labels_``; ``None`` means ``n_components``.
 
     max_iter : int, default=300
-        Most iterations of a start; with several rounds, of the last. Rounds of relevance before
-        it take at most a fifth.
+        Most iterations of a start; with several rounds, of each.
 
     tol : float, default=1e-4
         An iteration that changes the objective by less than ``tol`` and the representation by
@@ -100,7 +111,7 @@ class FNMF(FactorisationFace):
 
     n_init : int, default=1
         Starts, of which the one with the lowest objective is kept; with
-        ``weighting="relevance"`` the one whose clusters have the largest modularity on the graph.
+        ``weighting="relevance"`` the one that the judge of preparations likes best.
         With ``weighting="paper"`` a lower objective is not a better clustering: five starts
         instead of one did not raise the accuracy on any data set tried.
 
@@ -139,9 +150,19 @@ class FNMF(FactorisationFace):
     empty_weight_ : ndarray of shape (n_weightings,)
         Share of each weighting on features with less than a hundredth of the mean energy.
     graph_ : csr_array of shape (n_samples, n_samples) or None
-        Neighbour graph.
+        Neighbour graph; ``None`` too where samples are held to anchors.
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample.
+        Cluster of each sample: with ``weighting="relevance"`` and a graph the partition of the
+        graph with the largest modularity that was found, otherwise k-means on ``embedding_``.
+    chosen_ : list of dict
+        Preparations that were tried, best first: treatment of ``rows`` and ``columns``, number
+        of ``features`` used, ``modularity``, independent features ``explained``, and ``score``.
+        Only for ``weighting="relevance"``.
+    structure_ : float
+        Agreement of the clusters found from two halves of the features, in standard deviations
+        from chance. Only for ``weighting="relevance"``.
+    structure_found_ : bool or None
+        Whether that is more than chance; ``None`` if it could not be tested.
     objective_ : float
         Final value of the objective.
     history_ : structured ndarray of shape (n_iter,)
@@ -164,13 +185,13 @@ class FNMF(FactorisationFace):
     simplex, L the Laplacian of the neighbour graph. The blocks V, P, Θ, U are updated in turn;
     none of the updates raises the objective.
 
-    Inside a round, ``weighting="relevance"`` minimises
+    ``weighting="relevance"`` minimises
 
     .. math:: \\sum_{ijk} p_{ij}^2 [ω_{jk} (z_{ik} - u_k·v_i)^2 + π_{jk} (z_{ik} - μ_k)^2]
               + β \\sum_a \\|u_a\\|_ω^2 \\, v_a^T L v_a
 
-    where z are the capped rows at unit length. A refresh sets weights ω, prices π of leaving
-    features out, row lengths, graph and β from the clusters found; see the page on relevance.
+    where z are the rows as they were prepared. Weights ω, prices π of leaving features out and
+    the preparation are chosen before, from clusters of a sample; see the page on relevance.
 
     References
     ----------
@@ -201,6 +222,8 @@ class FNMF(FactorisationFace):
         assignment: str = "sample",
         solver: str = "mu-fast",
         init: Any = "kmeans",
+        row_norm: str = "auto",
+        column_units: str = "auto",
         normalize_components: bool = True,
         n_clusters: int | None = None,
         max_iter: int = 300,
@@ -221,6 +244,8 @@ class FNMF(FactorisationFace):
         self.assignment = assignment
         self.solver = solver
         self.init = init
+        self.row_norm = row_norm
+        self.column_units = column_units
         self.normalize_components = normalize_components
         self.n_clusters = n_clusters
         self.max_iter = max_iter

@@ -35,6 +35,8 @@ class Settings:
     assignment: str
     solver: str
     init: Any
+    row_norm: str
+    column_units: str
     normalize_components: bool
     n_clusters: int | None
     max_iter: int
@@ -65,6 +67,8 @@ class Settings:
         check_choice("solver", self.solver, ("mu", "mu-fast", "hals"))
         if isinstance(self.init, str):
             check_choice("init", self.init, STARTS)
+        check_choice("row_norm", self.row_norm, ("auto", "unit", "none"))
+        check_choice("column_units", self.column_units, ("auto", "own", "typical"))
         if self.n_clusters is not None:
             check_integer("n_clusters", self.n_clusters, low=1)
         check_integer("max_iter", self.max_iter, low=1)
@@ -111,3 +115,8 @@ class Settings:
     def search(self) -> str:
         """Name of the neighbour search."""
         return "faiss" if self.builds_graph and self.graph == "approximate" else "auto"
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether the solver updates samples one after the other, by lists of neighbours."""
+        return self.solver == "hals"

@@ -1,43 +1,84 @@
 """How new rows enter a model fitted with ``weighting="relevance"``, and how rows leave it."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
 from fnmf.data import View, view_of
-from fnmf.graph import attraction
+from fnmf.graph import Nearest, adaptive_weights, attraction, neighbors_of, vote
 from fnmf.runners import Runner
 from fnmf.schemes._rows import Preparation, unit_scales
 from fnmf.schemes._stages import price_samples
 from fnmf.solver import RowModel, encode
 
 
+@dataclass(frozen=True)
+class Arrival:
+    """New rows as the fit saw its own, and the rows kept from then in which to look for neighbours.
+
+    Attributes
+    ----------
+    scaled : View
+        New rows, scaled.
+    weighted, there : View
+        New rows and those of the fit in the weighted features, comparable with each other.
+    """
+
+    scaled: View
+    weighted: View
+    there: View
+
+    @classmethod
+    def of(cls, fitted: Fitted, view: View, runner: Runner) -> "Arrival":
+        """Bring new rows to the units of the fit."""
+        columns = Preparation(_present(fitted.caps), _present(fitted.units))
+        root = np.sqrt(_present(fitted.omega).max(axis=0))
+        n = view.shape[0]
+        if fitted.row_scale is None:
+            _, scales = unit_scales(columns.view(view, np.ones(n), root), runner)
+        else:
+            scales = np.full(n, fitted.row_scale)
+        kept = view_of(fitted.rows)
+        # Sparse rows keep all features, so dense rows must when they meet.
+        drop = not (view.sparse or kept.sparse)
+        return cls(
+            columns.view(view, scales),
+            columns.view(view, scales, root, drop=drop),
+            columns.view(kept, _present(fitted.row_scales), root, drop=drop),
+        )
+
+
 def encode_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
-    """Codes of new rows, in the units of the last round."""
+    """Codes of new rows, in the units of the fit."""
     omega, prices, mean = _present(fitted.omega), _present(fitted.prices), _present(fitted.mean)
-    columns = Preparation(_present(fitted.caps), _present(fitted.units))
-    n, d = view.shape
-    root = np.sqrt(omega.max(axis=0))
-    _, scales = unit_scales(columns.view(view, np.ones(n), root), runner)
-    scaled = columns.view(view, scales, np.ones(d))
-    own_prices = price_samples(scaled, mean, prices, runner)
+    new = Arrival.of(fitted, view, runner)
+    own_prices = price_samples(new.scaled, mean, prices, runner)
     held = None
     if settings.graph is not None and fitted.strength:
-        there = view_of(fitted.rows)
-        # Sparse rows keep all features, so dense rows must when they meet.
-        drop = not (view.sparse or there.sparse)
-        held = attraction(
-            columns.view(there, _present(fitted.row_scales), root, drop=drop),
-            columns.view(view, scales, root, drop=drop),
-            fitted.embedding,
-            settings.n_neighbors,
-            fitted.strength,
-            runner,
-        )
+        codes = fitted.embedding if fitted.held_codes is None else fitted.held_codes
+        k, strength = settings.n_neighbors, fitted.strength
+        held = attraction(new.there, new.weighted, codes, k, strength, runner)
     together = len(omega) == 1 or settings.assignment == "shared"
     shared = fitted.assignments[0] if together else None
     model = RowModel(fitted.components.T, omega, on_residual=True, shared=shared)
-    return encode(scaled, model, runner, held, own_prices)[0]
+    return encode(new.scaled, model, runner, held, own_prices)[0]
+
+
+def predict_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
+    """Clusters of new rows: what their nearest rows of the fit say, or else their codes."""
+    if fitted.kmeans is not None:
+        codes = encode_rows(fitted, settings, view, runner)
+        return fitted.kmeans.predict(np.ascontiguousarray(codes, fitted.embedding.dtype))
+    labels = _present(fitted.labels if fitted.held_labels is None else fitted.held_labels)
+    new = Arrival.of(fitted, view, runner)
+    k = min(settings.n_neighbors, len(labels) - 1)
+    indices, distances = neighbors_of(new.there, k + 1, runner, queries=new.weighted)
+    found = vote(Nearest(indices[:, :k], adaptive_weights(distances)), labels)
+    # A row that the fit has seen is where it was.
+    return np.where(distances[:, 0] == 0, labels[indices[:, 0]], found)
 
 
 def decode(fitted: Fitted, codes: np.ndarray) -> np.ndarray:
@@ -48,6 +89,6 @@ def decode(fitted: Fitted, codes: np.ndarray) -> np.ndarray:
     return rows / _present(fitted.units)
 
 
-def _present(array: np.ndarray | None) -> np.ndarray:
+def _present(array: Any) -> np.ndarray:
     assert array is not None
     return array

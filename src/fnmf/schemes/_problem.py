@@ -146,6 +146,13 @@ class Scheme(ABC):
     def encode(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
         """Codes of new rows, in double precision."""
 
+    @classmethod
+    def predict(cls, fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
+        """Clusters of new rows: the nearest centre of their codes."""
+        assert fitted.kmeans is not None
+        codes = cls.encode(fitted, settings, view, runner)
+        return fitted.kmeans.predict(np.ascontiguousarray(codes, fitted.embedding.dtype))
+
     @staticmethod
     def decode(fitted: Fitted, codes: np.ndarray) -> np.ndarray:
         """Rows of X from their codes, if the scheme decodes."""

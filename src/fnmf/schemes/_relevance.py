@@ -1,8 +1,10 @@
-"""The scheme of ``weighting="relevance"``: rounds of factorisation, new weights between them.
+"""The scheme of ``weighting="relevance"``: choose on a sample, then fit once.
 
-The first round weighs all features alike. Each refresh takes the clusters found, decides by them
-which features count, and factorises anew. Which loss and how many weightings suit the data is
-decided by the modularity of what they find.
+    measure → choose → prepare → hold → start → solve → label → look
+
+Preparation and weights are chosen on a sample of the rows (``_choice``). The fit that follows is
+one run of the solver on all of them: samples are held together by a graph or by anchors
+(``_hold``), whose clusters are also where the factors start.
 """
 
 from __future__ import annotations
@@ -10,22 +12,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.cluster import KMeans
 
 from fnmf._fitted import Fitted
 from fnmf._labels import kmeans_on
 from fnmf._settings import Settings
-from fnmf.graph import modularity, neighbor_graph
+from fnmf.exceptions import NoStructureWarning, WeightCollapseWarning
+from fnmf.portfolio import beyond_chance
 from fnmf.runners import Runner
-from fnmf.schemes._choices import all_relevant, best_loss, group_clusters, weight_shares
-from fnmf.schemes._new_rows import decode, encode_rows
+from fnmf.schemes._choice import Choice, choose, weight_shares
+from fnmf.schemes._hold import Hold, Known, hold_of
+from fnmf.schemes._new_rows import decode, encode_rows, predict_rows
 from fnmf.schemes._problem import Problem, Scheme, Watch, every_row, not_settled, with_rounds
 from fnmf.schemes._rows import exact_codes
 from fnmf.schemes._stages import (
     Prepared,
-    Seen,
-    Weights,
     assignments_from,
     cost_samples,
     given_start,
@@ -34,79 +35,65 @@ from fnmf.schemes._stages import (
     measure,
     prepare,
     price_samples,
+    start_from,
     used_share,
 )
 from fnmf.solver import Factors, Machine, Result, Stopping, solve
 from fnmf.terms import (
-    LOSSES,
     EvenRows,
     GraphTies,
     Kinds,
-    Loss,
     Moments,
     NoTies,
     Objective,
     ResidualWeighting,
+    Ties,
     UnitBasis,
     effective_features,
     empty_share,
-    graph_ties,
     overlap,
     relevance,
-    relevance_weights,
 )
 
-# Several weightings must not lower the quality by more than this.
-_SLACK = 0.005
-# Rounds before the last are this many times shorter.
-_SHORTER = 5
-_DEFAULT_REFRESHES = 4
 # A residual below this share of the variance is as good as none; see Stopping.floor.
 _EXACT = 0.01
+# Clusters are those of the graph, so the codes need not settle as far as if they showed them.
+_CODES = 100.0
+# Weights on fewer features than this share of the live ones, and than clusters, have collapsed.
+_COLLAPSED = 0.01
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What stays fixed during a round."""
+    """What stays fixed while the solver runs."""
 
-    weights: Weights
+    choice: Choice
     prepared: Prepared
-    strength: float
-    graph: sp.csr_array | None
-
-
-@dataclass(frozen=True)
-class Round:
-    """A factorisation with fixed weights, and what it found."""
-
-    setting: Setting
-    result: Result
-    kmeans: KMeans
-    seen: Seen
-    quality: float
-
-    @property
-    def labels(self) -> np.ndarray:
-        return self.kmeans.labels_
+    hold: Hold
+    ties: Ties
 
 
 @dataclass(frozen=True)
 class RelevanceOutcome:
-    """All rounds of the loss that was chosen."""
+    """A fit and what it found."""
 
-    rounds: list[Round]
+    setting: Setting
+    result: Result
+    labels: np.ndarray
+    kmeans: KMeans | None
+    found: Moments
     ended: bool
 
     @property
     def quality(self) -> float:
-        return self.rounds[-1].quality
+        return self.setting.choice.score
 
     def __str__(self) -> str:
-        return f"quality {self.quality:.4f} after {len(self.rounds)} rounds"
+        return f"score {self.quality:.4f} after {self.result.n_iter} iterations"
 
 
 class RelevanceScheme(Scheme):
-    """Rounds on one problem.
+    """Choose and fit, on one problem.
 
     Parameters
     ----------
@@ -120,13 +107,6 @@ class RelevanceScheme(Scheme):
         self.problem, self.settings, self.runner = problem, problem.settings, runner
         self.watch = Watch(problem)
         self.measured = measure(problem.view, runner)
-        self.n_clusters = self.settings.clusters
-        self.n_weightings = min(self.settings.n_weightings, self.n_clusters)
-
-    @staticmethod
-    def refreshes(settings: Settings) -> int:
-        """How often weights and graph are renewed."""
-        return _DEFAULT_REFRESHES if settings.graph_refresh is None else settings.graph_refresh
 
     @classmethod
     def kinds(cls, settings: Settings) -> Kinds:
@@ -136,184 +116,125 @@ class RelevanceScheme(Scheme):
 
     @classmethod
     def most_iterations(cls, settings: Settings) -> int:
-        refreshes = cls.refreshes(settings)
-        if refreshes == 0:
-            return settings.max_iter
-        short = -(-settings.max_iter // _SHORTER)
-        each = (refreshes - 1) * short + settings.max_iter
-        return 2 * short + len(LOSSES) * each + settings.max_iter
+        return settings.max_iter
 
-    # New rows enter in the units of the last round, and leave in those of the data.
+    # New rows enter in the units of the fit, and leave in those of the data.
     encode = staticmethod(encode_rows)
     decode = staticmethod(decode)
+    predict = staticmethod(predict_rows)
 
     def start(self, seed: int) -> RelevanceOutcome:
-        """A first round, refreshes with every loss, and several weightings if they help."""
-        refreshes = self.refreshes(self.settings)
-        first = self._first_round(seed, last=refreshes == 0)
-        if refreshes == 0 or self.watch.stopped:
-            return RelevanceOutcome([first], self.watch.stopped)
-        # Without a graph there is no modularity to choose by.
-        losses = LOSSES if first.setting.graph is not None else LOSSES[:1]
-        tried: dict[Loss, list[Round]] = {}
-        for loss in losses:
-            if not tried or not self.watch.stopped:
-                tried[loss] = self._refined(first, loss, seed)
-        loss = best_loss({loss: rounds[-1].quality for loss, rounds in tried.items()})
-        rounds = tried[loss]
-        if self.n_weightings > 1:
-            rounds = rounds + self._several(rounds[-1], loss, seed)
-        return RelevanceOutcome(rounds, self.watch.stopped)
+        """Everything that depends on the seed, in order."""
+        settings, runner = self.settings, self.runner
+        choice = choose(self.measured, settings, seed, runner)
+        self._tell(choice)
+        prepared = prepare(self.measured, choice.units, choice.weights, choice.unit, runner)
+        hold = hold_of(prepared.weighted, settings, seed, runner)
+        known = None if choice.labels is None else Known(choice.sample, choice.labels)
+        labels = hold.clusters(settings.clusters, seed, known)
+        factors, prices = self._factors(choice, prepared, hold, labels, seed)
+        used = used_share(factors)
+        strength = float(settings.smoothness) * prepared.varying * used
+        setting = Setting(choice, prepared, hold, hold.ties(strength, prepared.view.dtype))
+        floor = _EXACT * len(factors.V) * prepared.energy * prepared.varying * used
+        result = self._solve(setting, factors, ResidualWeighting(prices), floor)
+        kmeans = None
+        if labels is None:
+            kmeans = kmeans_on(result.factors.V, settings.clusters, self.problem.labels_seed)
+            labels = kmeans.labels_
+        else:
+            labels = hold.settle(labels, result.factors.V, settings.clusters)
+        found = look(self.measured, labels, settings.clusters, runner)
+        return RelevanceOutcome(setting, result, labels, kmeans, found, self.watch.stopped)
 
     def fitted(self, outcome: RelevanceOutcome) -> Fitted:
-        """The model of the last round."""
-        last, settings = outcome.rounds[-1], self.settings
-        model = self._model(last.setting, last.result.factors, last.seen.raw)
+        """The model of a fit."""
+        settings, choice, found = self.settings, outcome.setting.choice, outcome.found
+        model = self._model(outcome.setting, outcome.result.factors, found)
         weights, dtype = model.feature_weights.astype(np.float64), model.embedding.dtype
-        energy = last.seen.moments.total + len(model.embedding) * last.setting.prepared.mean**2
-        history = with_rounds([one.result.history for one in outcome.rounds])
+        mean = outcome.setting.prepared.mean / outcome.setting.prepared.columns.units
+        energy = (found.total + len(model.embedding) * mean**2) * choice.units**2
+        history = with_rounds([outcome.result.history])
+        anchors = outcome.setting.hold.anchors
         return replace(
             model,
             weighting_overlap=overlap(weights).astype(dtype),
             empty_weight=empty_share(weights, energy).astype(dtype),
-            objective=last.result.objective,
+            objective=outcome.result.objective,
             history=history,
             n_iter=len(history),
-            kmeans=last.kmeans,
-            labels=last.labels,
-            warnings=() if last.result.converged else (not_settled(settings.max_iter),),
+            kmeans=outcome.kmeans,
+            labels=outcome.labels,
+            held_labels=None if anchors is None else outcome.labels[anchors],
+            chosen=[one.summary() for one in choice.candidates],
+            structure=choice.structure,
+            structure_found=beyond_chance(choice.structure),
+            warnings=tuple(_complaints(choice, found, outcome.result.converged, settings)),
         )
 
-    def _first_round(self, seed: int, last: bool) -> Round:
-        """All features alike, from the start that was asked for."""
-        d = self.measured.view.shape[1]
-        weights = Weights(np.ones((1, d)), np.zeros((1, d)))
-        prepared = prepare(self.measured, weights, self.runner)
-        graph = self._graph(prepared)
-        init, c = self.settings.init, self.settings.n_components
-        rng = np.random.RandomState(seed)
-        if isinstance(init, str) and init == "kmeans":
-            U, V = kmeans_start(prepared, weights, c, rng)
-        else:
-            U, V = given_start(self.measured, prepared, c, init, rng)
-        factors = Factors(U, V, np.ones((1, 1), V.dtype), weights.omega)
-        return self._round(weights, prepared, graph, factors, self._prices(prepared, weights), last)
+    def _tell(self, choice: Choice) -> None:
+        if not self.settings.verbose:
+            return
+        for place, one in enumerate(choice.candidates):
+            print(f"[FNMF] {'chosen' if place == 0 else 'tried'}: {one}")
 
-    def _refresh(self, before: Round, loss: Loss, m: int, seed: int, last: bool) -> Round:
-        """New weights from the clusters found, then a round with them from k-means."""
-        groups = group_clusters(before.seen.raw, m, seed)
-        weights = Weights(*relevance_weights(before.seen.raw, before.seen.moments, groups, m, loss))
-        prepared = prepare(self.measured, weights, self.runner)
-        graph = self._graph(prepared)
-        rng = np.random.RandomState(seed)
-        U, V = kmeans_start(prepared, weights, self.settings.n_components, rng)
-        prices = self._prices(prepared, weights)
-        factors = Factors(
-            U, V, self._assign(prepared, weights, before.labels, prices), weights.omega
-        )
-        return self._round(weights, prepared, graph, factors, prices, last)
-
-    def _round(
+    def _factors(
         self,
-        weights: Weights,
+        choice: Choice,
         prepared: Prepared,
-        graph: sp.csr_array | None,
-        factors: Factors,
-        prices: np.ndarray,
-        last: bool,
-    ) -> Round:
-        """Factorise, label, look at the clusters and judge them."""
-        used = used_share(factors)
-        strength = float(self.settings.smoothness) * prepared.varying * used
-        setting = Setting(weights, prepared, strength, graph)
-        floor = _EXACT * len(factors.V) * prepared.energy * prepared.varying * used
-        result = self._solve(setting, factors, ResidualWeighting(prices), floor, last)
-        kmeans = kmeans_on(result.factors.V, self.n_clusters, self.problem.labels_seed)
-        seen = look(self.measured, prepared, kmeans.labels_, self.n_clusters, self.runner)
-        quality = -result.objective
-        if graph is not None:
-            quality = modularity(graph, kmeans.labels_, self.n_clusters)
-        if self.settings.verbose:
-            kept, d = np.count_nonzero(weights.top), len(weights.top)
-            print(f"[FNMF] round: {kept} of {d} features used, quality {quality:.4f}")
-        return Round(setting, result, kmeans, seen, quality)
-
-    def _refined(self, first: Round, loss: Loss, seed: int) -> list[Round]:
-        rounds, refreshes = [first], self.refreshes(self.settings)
-        for number in range(1, refreshes + 1):
-            if not self.watch.stopped:
-                rounds.append(self._refresh(rounds[-1], loss, 1, seed, number == refreshes))
-        return rounds
-
-    def _several(self, single: Round, loss: Loss, seed: int) -> list[Round]:
-        """A round with several weightings, if a short one shows that the data have them."""
-        several = single
-        for last in (False, True):
-            if self.watch.stopped:
-                return []
-            several = self._refresh(single, loss, self.n_weightings, seed, last)
-            worse = several.quality < single.quality - _SLACK
-            alone, together = single.setting.weights.omega, several.setting.weights.omega
-            if worse or not all_relevant(single.seen.raw, alone, together):
-                return []
-        return [several]
-
-    def _graph(self, prepared: Prepared) -> sp.csr_array | None:
-        settings = self.settings
-        if not settings.builds_graph:
-            return settings.graph
-        k, verbose = settings.n_neighbors, settings.verbose
-        return neighbor_graph(prepared.weighted, k, settings.search, self.runner, verbose=verbose)
-
-    def _prices(self, prepared: Prepared, weights: Weights) -> np.ndarray:
-        return price_samples(prepared.view, prepared.mean, weights.price, self.runner)
-
-    def _assign(
-        self, prepared: Prepared, weights: Weights, labels: np.ndarray, prices: np.ndarray
-    ) -> np.ndarray:
-        """Starting assignments from the clusters of the last round."""
-        dtype = prepared.view.dtype
-        if len(weights.omega) == 1:
-            return np.ones((1, 1), dtype)
-        q = cost_samples(prepared, weights, labels, self.n_clusters, self.runner) + prices
-        return assignments_from(q, self.settings.assignment == "shared", dtype)
+        hold: Hold,
+        labels: np.ndarray | None,
+        seed: int,
+    ) -> tuple[Factors, np.ndarray]:
+        """Starting values, and the prices that the assignment counts with."""
+        settings, weights, runner = self.settings, choice.weights, self.runner
+        c, init = settings.n_components, settings.init
+        own = isinstance(init, str) and init == "kmeans"
+        known = labels if settings.clusters == c else hold.clusters(c, seed)
+        if not own:
+            U, V = given_start(self.measured, prepared, c, init, seed)
+        elif known is None:
+            U, V = kmeans_start(prepared, weights, c, seed)
+        else:
+            U, V = start_from(prepared, weights, known, c, runner)
+        prices = price_samples(prepared.view, prepared.mean, weights.price, runner)
+        P = np.ones((1, 1), V.dtype)
+        if len(weights.omega) > 1:
+            if labels is None:
+                labels = kmeans_on(V, settings.clusters, seed).labels_
+            q = cost_samples(prepared, weights, labels, settings.clusters, runner) + prices
+            P = assignments_from(q, settings.assignment == "shared", V.dtype)
+        return Factors(U, V, P, weights.omega), prices
 
     def _solve(
-        self,
-        setting: Setting,
-        factors: Factors,
-        weighting: ResidualWeighting,
-        floor: float,
-        last: bool,
+        self, setting: Setting, factors: Factors, weighting: ResidualWeighting, floor: float
     ) -> Result:
         settings, view = self.settings, setting.prepared.view
-        objective = Objective(
-            weighting=weighting,
-            ties=graph_ties(setting.graph, setting.strength, view.dtype),
-            rows=EvenRows(),
-            basis=UnitBasis(),
-            shared=len(factors.P) == 1,
-        )
-        most = settings.max_iter if last else -(-settings.max_iter // _SHORTER)
-        stopping = Stopping(max_iter=most, tol=float(settings.tol), floor=floor)
+        shared = len(factors.P) == 1
+        objective = Objective(weighting, setting.ties, EvenRows(), UnitBasis(), shared)
+        stopping = Stopping(settings.max_iter, tol=settings.tol, floor=floor, codes=_CODES)
         observe = self.watch.over(lambda progress: self._model(setting, progress.factors, None))
         machine = Machine(view, self.runner)
         result = solve(machine, objective, factors, settings.solver, stopping, observe)
-        if last and (setting.graph is None or setting.strength == 0):
-            # Without a graph rows are independent: end with the row solve of ``transform``.
-            result.objective = exact_codes(
-                view, result.factors, weighting, objective.shared, self.runner
-            )
+        if setting.ties.strength == 0:
+            # On their own rows are independent: end with the row solve of ``transform``.
+            result.objective = exact_codes(view, result.factors, weighting, shared, self.runner)
         return result
 
     def _model(self, setting: Setting, factors: Factors, found: Moments | None) -> Fitted:
-        """The model of a round, at its end or on the way."""
-        omega = setting.weights.omega
+        """The model of a fit, at its end or on the way."""
+        choice, prepared, anchors = setting.choice, setting.prepared, setting.hold.anchors
+        omega = choice.weights.omega
         shares = weight_shares(omega)
         dtype = factors.V.dtype
         explained = relevance(found) if found is not None else np.zeros(omega.shape[1])
         total = explained.sum()
         importances = explained / total if total > 0 else shares.mean(axis=0)
+        X, scales, codes = self.measured.view.X, prepared.scales, None
+        if anchors is not None:
+            kept = self.measured.view.subset(anchors)
+            X, scales = kept.X, scales[anchors]
+            codes = setting.hold.anchor_codes(factors.V, Machine(prepared.view, self.runner))
         return Fitted(
             components=np.ascontiguousarray(factors.U.T),
             embedding=factors.V,
@@ -322,13 +243,42 @@ class RelevanceScheme(Scheme):
             feature_relevance=explained.astype(dtype),
             feature_importances=importances.astype(dtype),
             effective_features=effective_features(shares).astype(dtype),
-            graph=setting.graph,
-            rows=self.measured.view.X,
-            caps=self.measured.preparation.caps,
-            units=self.measured.preparation.units,
+            graph=setting.hold.graph,
+            rows=X,
+            held_codes=codes,
+            caps=prepared.columns.caps,
+            units=prepared.columns.units,
             omega=omega,
-            prices=setting.weights.price,
-            mean=setting.prepared.mean,
-            row_scales=setting.prepared.scales,
-            strength=setting.strength,
+            prices=choice.weights.price,
+            mean=prepared.mean,
+            row_scales=scales,
+            row_scale=prepared.row_scale,
+            strength=setting.ties.strength,
         )
+
+
+def _complaints(
+    choice: Choice, found: Moments, converged: bool, settings: Settings
+) -> list[Warning]:
+    """What the user should know before reading the clusters."""
+    said: list[Warning] = []
+    if beyond_chance(choice.structure) is False:
+        said.append(
+            NoStructureWarning(
+                "No structure beyond chance was found: clusters from one half of the features do "
+                "not come back in the other. The labels cut the data into parts that may mean "
+                "nothing; see structure_found_."
+            )
+        )
+    live = np.count_nonzero(found.live)
+    used = np.count_nonzero(choice.weights.top)
+    if used <= settings.clusters and used < _COLLAPSED * live:
+        said.append(
+            WeightCollapseWarning(
+                f"The clusters rest on {used} of {live} features; more features may carry them in "
+                "other ways. Compare row_norm and column_units, or leave these features out."
+            )
+        )
+    if not converged:
+        said.append(not_settled(settings.max_iter))
+    return said

@@ -26,10 +26,11 @@ class Preparation:
     units: np.ndarray
 
     def view(
-        self, view: View, rows: np.ndarray, columns: np.ndarray, *, drop: bool = False
+        self, view: View, rows: np.ndarray, columns: np.ndarray | None = None, *, drop: bool = False
     ) -> View:
         """Capped rows in common units, times further factors of rows and columns."""
-        return view.scaled(Scaling(rows, self.caps, columns * self.units), drop)
+        factors = self.units if columns is None else columns * self.units
+        return view.scaled(Scaling(rows, self.caps, factors), drop)
 
 
 def unit_scales(view: View, runner: Runner) -> tuple[np.ndarray, np.ndarray]:

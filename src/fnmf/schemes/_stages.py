@@ -1,8 +1,8 @@
-"""The stages of a round of relevance, each a function over values.
+"""The stages of a fit by relevance, each a function over values.
 
-    measure → prepare → (graph) → start → price and assign → (solve) → (label) → look → (judge)
+    measure → (choose) → prepare → (hold) → start → price and assign → (solve) → look
 
-The ones in brackets belong to other packages. Nothing here keeps a state, and all of it works on
+The ones in brackets have files of their own. Nothing here keeps a state, and all of it works on
 any view, whole or a subset of rows.
 """
 
@@ -16,20 +16,20 @@ import numpy as np
 from fnmf.data import View
 from fnmf.runners import Runner
 from fnmf.schemes._rows import Preparation, unit_scales
-from fnmf.schemes._start import initial_factors
-from fnmf.solver import Factors, cluster_moments, column_sums, weighted_distances
+from fnmf.schemes._start import SOFTNESS, initial_factors
+from fnmf.solver import Factors, cluster_moments, column_sums, row_lengths, weighted_distances
 from fnmf.terms import Moments
 
 # Values of a feature are cut off at this many times the mean of its positive ones.
 _CAP = 2.0
-# Units are wildly different, and made equal, when typical values differ by more than this factor.
-_WILD = 100.0
+# A share of the mean keeps a start off 0, which a multiplicative update could never leave.
+_OF_MEAN = 0.01
 _TINY = 1e-12
 
 
 @dataclass(frozen=True)
 class Weights:
-    """What a refresh decides: weights ω and prices π, both (m, d)."""
+    """Weights ω and prices π, both (m, d)."""
 
     omega: np.ndarray
     price: np.ndarray
@@ -42,34 +42,36 @@ class Weights:
 
 @dataclass(frozen=True)
 class Measured:
-    """What all rounds share: X, how its columns are treated, and the rows that gives.
+    """What is known of X before anything is chosen.
 
     Attributes
     ----------
     view : View
         X as it is.
-    preparation : Preparation
-        Caps and units.
+    typical, caps : ndarray of shape (d,)
+        Mean of the positive values of each feature, and the largest values let through.
     raw : View
-        Capped rows in common units, not scaled to unit length.
-    raw_mean : ndarray of shape (d,)
-        Their mean.
+        Capped rows in the units of the data.
     """
 
     view: View
-    preparation: Preparation
+    typical: np.ndarray
+    caps: np.ndarray
     raw: View
-    raw_mean: np.ndarray
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Rows as a round sees them.
+    """Rows as a fit sees them.
 
     Attributes
     ----------
+    columns : Preparation
+        Caps and units.
     scales : ndarray of shape (n,)
-        Factors that give them unit length in the weighted features.
+        Factors of the rows.
+    row_scale : float or None
+        The one factor of all rows, or ``None`` if each is brought to unit length.
     view, weighted : View
         The scaled rows; and with the roots of the weights on their features, unused ones left
         out, in which distances are measured.
@@ -81,7 +83,9 @@ class Prepared:
         Share of it that is not in the mean.
     """
 
+    columns: Preparation
     scales: np.ndarray
+    row_scale: float | None
     view: View
     weighted: View
     mean: np.ndarray
@@ -89,73 +93,70 @@ class Prepared:
     varying: float
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What clusters look like.
-
-    Attributes
-    ----------
-    moments : Moments
-        Of the rows as they were fitted.
-    raw : Moments
-        Of rows that were not scaled, since their lengths, which the clusters know, would show in
-        every feature.
-    """
-
-    moments: Moments
-    raw: Moments
-
-
 def measure(view: View, runner: Runner) -> Measured:
-    """Caps and units from the typical values of the columns."""
+    """Typical values of the columns, and the rows cut off at twice these."""
     n, d = view.shape
     sums, positive = column_sums(view, runner)
     typical = sums / np.maximum(positive, 1)
-    preparation = Preparation(_CAP * typical, _common_units(typical))
-    raw = preparation.view(view, np.ones(n), np.ones(d))
-    return Measured(view, preparation, raw, column_sums(raw, runner)[0] / n)
+    caps = _CAP * typical
+    return Measured(view, typical, caps, Preparation(caps, np.ones(d)).view(view, np.ones(n)))
 
 
-def prepare(measured: Measured, weights: Weights, runner: Runner) -> Prepared:
-    """Rows of unit length in the weighted features."""
-    view, columns = measured.view, measured.preparation
-    n, d = view.shape
-    top = weights.top
-    root = np.sqrt(top)
-    lengths, scales = unit_scales(columns.view(view, np.ones(n), root), runner)
-    scaled = columns.view(view, scales, np.ones(d))
+def prepare(
+    measured: Measured, units: np.ndarray, weights: Weights, unit: bool, runner: Runner
+) -> Prepared:
+    """Rows of unit length in the weighted features, or all times the same number."""
+    view, top = measured.view, weights.top
+    columns, root, n = Preparation(measured.caps, units), np.sqrt(top), view.shape[0]
+    plain = columns.view(view, np.ones(n), root)
+    if unit:
+        lengths, scales = unit_scales(plain, runner)
+        row_scale, energy = None, max(float(np.mean(lengths > 0)), _TINY)
+    else:
+        # A mean square of 1 gives β the meaning it has for rows of unit length.
+        size = float(np.sqrt(np.mean(row_lengths(plain, runner) ** 2)))
+        row_scale, energy = (1 / size if size > 0 else 1.0), 1.0
+        scales = np.full(n, row_scale)
+    scaled = columns.view(view, scales)
     mean = column_sums(scaled, runner)[0] / n
-    # Rows have unit length (or are zero), so the share of the mean is what does not vary.
-    energy = max(float(np.mean(lengths > 0)), _TINY)
     varying = max(1 - float(top @ mean**2) / energy, 0.0)
     weighted = columns.view(view, scales, root, drop=True)
-    return Prepared(scales, scaled, weighted, mean, energy, varying)
+    return Prepared(columns, scales, row_scale, scaled, weighted, mean, energy, varying)
+
+
+def start_from(
+    prepared: Prepared, weights: Weights, labels: np.ndarray, n_components: int, runner: Runner
+) -> tuple[np.ndarray, np.ndarray]:
+    """Basis with columns of unit length from the means of clusters, and codes from their labels."""
+    moments = cluster_moments(prepared.view, labels, n_components, prepared.mean, runner)
+    U = (prepared.mean + (1 - _OF_MEAN) * moments.shifts).T * (weights.top > 0)[:, None]
+    V = np.full((len(labels), n_components), SOFTNESS)
+    V[np.arange(len(labels)), labels] += 1
+    return unit_columns(U, V, np.sqrt(weights.top), prepared.view.dtype)
 
 
 def kmeans_start(
-    prepared: Prepared, weights: Weights, n_components: int, rng: np.random.RandomState
+    prepared: Prepared, weights: Weights, n_components: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Basis with columns of unit length, and codes, from k-means on the weighted rows."""
+    """The same from k-means on the weighted rows, where nothing else tells clusters."""
     rows, root = prepared.weighted, np.sqrt(weights.top)
+    rng = np.random.RandomState(seed)
     found, V = initial_factors(rows, n_components, "kmeans", 1.0, rng)
     used = root[rows.kept] > 0
     U = np.zeros((len(root), n_components))
     U[rows.kept[used]] = found[used] / root[rows.kept[used], None]
-    return _unit_columns(U, V, root, rows.dtype)
+    return unit_columns(U, V, root, rows.dtype)
 
 
 def given_start(
-    measured: Measured,
-    prepared: Prepared,
-    n_components: int,
-    init: Any,
-    rng: np.random.RandomState,
+    measured: Measured, prepared: Prepared, n_components: int, init: Any, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same from any start for X as it is, before any feature has weight."""
+    """The same from any start for X as it is."""
+    rng = np.random.RandomState(seed)
     U, V = initial_factors(measured.view, n_components, init, 1.0, rng)
-    U = U * measured.preparation.units[:, None]
+    U = U * prepared.columns.units[:, None]
     V *= prepared.scales[:, None].astype(V.dtype)
-    return _unit_columns(U, V, np.ones(len(U)), measured.view.dtype)
+    return unit_columns(U, V, np.ones(len(U)), measured.view.dtype)
 
 
 def cost_samples(
@@ -189,30 +190,19 @@ def used_share(factors: Factors) -> float:
     return float(np.sum(factors.P.astype(np.float64) ** 2, axis=1).mean())
 
 
-def look(
-    measured: Measured, prepared: Prepared, labels: np.ndarray, n_clusters: int, runner: Runner
-) -> Seen:
-    """Moments of the clusters."""
-    return Seen(
-        cluster_moments(prepared.view, labels, n_clusters, prepared.mean, runner),
-        cluster_moments(measured.raw, labels, n_clusters, measured.raw_mean, runner),
-    )
+def look(measured: Measured, labels: np.ndarray, n_clusters: int, runner: Runner) -> Moments:
+    """What clusters look like in capped rows as they are.
+
+    The length of a row depends on its cluster: scaled by it, every feature would seem to.
+    """
+    mean = column_sums(measured.raw, runner)[0] / measured.view.shape[0]
+    return cluster_moments(measured.raw, labels, n_clusters, mean, runner)
 
 
-def _unit_columns(
+def unit_columns(
     U: np.ndarray, V: np.ndarray, root: np.ndarray, dtype: np.dtype
 ) -> tuple[np.ndarray, np.ndarray]:
+    """Columns of U at unit length in the weighted features, those of V in return."""
     norms = np.sqrt(np.sum((root[:, None] * U) ** 2, axis=0))
     norms = np.where(norms > 0, norms, 1)
     return (U / norms).astype(dtype), (V * norms).astype(dtype)
-
-
-def _common_units(typical: np.ndarray) -> np.ndarray:
-    """Factors that make typical values 1 where they differ wildly, and otherwise change nothing.
-
-    Features in their own units are better when these mean something, as pixels and counts do.
-    """
-    live = typical[typical > 0]
-    if len(live) == 0 or np.quantile(live, 0.9) <= _WILD * np.quantile(live, 0.1):
-        return np.ones(len(typical))
-    return 1 / np.where(typical > 0, typical, 1)

@@ -15,7 +15,7 @@ _KMEANS_ROWS = 10_000
 _KMEANS_STARTS = 5
 _ROWS_AT_ONCE = 4096
 # Codes of a partition: 1 for the own cluster, this for the others, so that samples can still move.
-_SOFTNESS = 0.2
+SOFTNESS = 0.2
 
 Start = tuple[np.ndarray, np.ndarray]
 
@@ -78,7 +78,7 @@ def _kmeans(view: View, n_components: int, scale: float, rng: np.random.RandomSt
     labels = np.empty(n_samples, dtype=np.intp)
     for start, stop in spans(n_samples, _ROWS_AT_ONCE):
         labels[start:stop] = pairwise_distances_argmin(view.rows(start, stop), centres)
-    V = np.full((n_samples, n_components), _SOFTNESS)
+    V = np.full((n_samples, n_components), SOFTNESS)
     V[np.arange(n_samples), labels] += 1
     return scale * U, V
 

@@ -21,8 +21,6 @@ _ITERATIONS = {
     (True, False): shared_multiplicative_iteration,
     (True, True): shared_descent_iteration,
 }
-# Codes may still move this many times the relative change allowed to the objective.
-_CODES_SLACK = 10.0
 
 
 def solve(
@@ -55,7 +53,7 @@ def solve(
         if len(rows) > stopping.min_iter:
             size = max(abs(rows[-2][0]), stopping.floor)
             change = abs(rows[-2][0] - total) / size if size > 0 else 0.0
-            converged = _settled(change, before, factors.V, stopping.tol)
+            converged = _settled(change, before, factors.V, stopping)
         if observe is not None:
             terms = dict(zip(TERMS, rows[-1], strict=True))
             stopped = observe(Progress(len(rows), terms, factors))
@@ -63,8 +61,9 @@ def solve(
     return Result(factors, history, converged or stopped, float(history["total"][-1]))
 
 
-def _settled(change: float, before: np.ndarray, after: np.ndarray, tol: float) -> bool:
-    if change > tol:
+def _settled(change: float, before: np.ndarray, after: np.ndarray, stopping: Stopping) -> bool:
+    if change > stopping.tol:
         return False
-    # The objective settles long before the codes do, and the clusters are read off the codes.
-    return bool(np.linalg.norm(after - before) <= _CODES_SLACK * tol * np.linalg.norm(after))
+    # The objective settles long before the codes do, and clusters may be read off the codes.
+    most = stopping.codes * stopping.tol
+    return bool(np.linalg.norm(after - before) <= most * np.linalg.norm(after))

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from fnmf.backends.anchors import gather, spread
 from fnmf.backends.layout import layout_of
 from fnmf.backends.rows import graph_product
 from fnmf.data import View
@@ -59,4 +60,32 @@ class Machine:
 
         blocks = self.blocks if len(edges.neighbours) >= _LARGE_GRAPH else [(0, len(V))]
         (roughness,) = add_up(self.runner.each(task, blocks))
+        return np.maximum(roughness, 0.0)
+
+    def anchor_sums(
+        self, indices: np.ndarray, shares: np.ndarray, mass: np.ndarray, V: np.ndarray
+    ) -> np.ndarray:
+        """Λ⁻¹ Zᵀ V, the codes of the anchors."""
+
+        def task(start: int, stop: int) -> tuple[np.ndarray]:
+            return (gather(start, stop, V, indices, shares, len(mass)),)
+
+        (sums,) = add_up(self.runner.each(task, self.blocks))
+        return sums / mass[:, None]
+
+    def anchor_pull(
+        self,
+        indices: np.ndarray,
+        shares: np.ndarray,
+        codes: np.ndarray,
+        V: np.ndarray,
+        out: np.ndarray,
+    ) -> np.ndarray:
+        """Fill ``out`` with Z times the codes of the anchors; returns v_aᵀ L v_a."""
+        codes = codes.astype(V.dtype)
+
+        def task(start: int, stop: int) -> tuple[np.ndarray]:
+            return (spread(start, stop, V, indices, shares, codes, out),)
+
+        (roughness,) = add_up(self.runner.each(task, self.blocks))
         return np.maximum(roughness, 0.0)

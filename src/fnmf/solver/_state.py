@@ -33,12 +33,15 @@ class Stopping:
     floor : float
         A smaller objective counts as this one when changes are compared with it, so that a
         nearly exact fit settles too.
+    codes : float
+        Codes may still change by this many times ``tol``.
     """
 
     max_iter: int = 300
     min_iter: int = 1
     tol: float = 1e-4
     floor: float = 0.0
+    codes: float = 10.0
 
 
 class Progress(NamedTuple):

@@ -6,10 +6,11 @@ Each term gives its value and what it adds to the sums, and says which solvers c
 from fnmf.terms._basis import Basis, FreeBasis, UnitBasis
 from fnmf.terms._diagnosis import collapsed, effective_features, empty_share, overlap
 from fnmf.terms._objective import Kinds, Objective
-from fnmf.terms._relevance import LOSSES, Loss, Moments, profiles, relevance, relevance_weights
+from fnmf.terms._relevance import Moments, profiles, relevance, relevance_weights
 from fnmf.terms._rows import EvenRows, RobustRows, RowWeights
 from fnmf.terms._rules import RULES, Rule
 from fnmf.terms._ties import (
+    AnchorTies,
     Attraction,
     Edges,
     GraphTies,
@@ -27,8 +28,8 @@ from fnmf.terms._weighting import (
 )
 
 __all__ = [
-    "LOSSES",
     "RULES",
+    "AnchorTies",
     "Attraction",
     "Basis",
     "Edges",
@@ -37,7 +38,6 @@ __all__ = [
     "FreeBasis",
     "GraphTies",
     "Kinds",
-    "Loss",
     "Moments",
     "NoTies",
     "Objective",

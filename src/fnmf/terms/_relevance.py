@@ -1,11 +1,8 @@
 """Feature weights from relevance: how much of a feature the clusters explain, against chance.
 
-A weighting j uses feature k with weight ω_jk = γ_jk ψ_k and pays π_jk = φ_jk ψ_k for what it
-leaves out, where
-
-* the gate γ in [0, 1] minimises γ E + φ(γ) T: E is the feature's scatter within the clusters of
-  the weighting, T its scatter about the mean, φ the convex price of describing it by its mean;
-* the precision ψ is the slope of a concave loss of the residual variance.
+A weighting uses feature k with weight ω_k in [0, 1] and pays π_k for what it leaves out. The
+weight is the gate γ that minimises γ E + φ(γ) T: E is the feature's scatter within the clusters
+of the weighting, T its scatter about the mean, φ the convex price of describing it by its mean.
 """
 
 from dataclasses import dataclass
@@ -22,7 +19,6 @@ _DROP, _KEEP, _NOTICE = 4.0, 8.0, 3.0
 _LEAST = 0.02
 # Share of the best weighting's explanation below which a weighting leaves a feature to it.
 _RIVAL = 0.25
-_SMALLEST_FLOOR, _LARGEST_FLOOR = 0.01, 100.0
 
 
 @dataclass(frozen=True)
@@ -151,54 +147,13 @@ def drop_price(gamma: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarr
     return np.maximum(price, 0)
 
 
-@dataclass(frozen=True)
-class Loss:
-    """Concave loss of a feature's residual variance, by its slope (residual + floor)^-power.
-
-    ``floor`` None means the smallest that keeps a share ``effective`` of the used features
-    effective, (Σψ)² / Σψ² of their number: no collapse by construction. ``gain`` is what the loss
-    must add to the modularity to be preferred to the squared error.
-    """
-
-    name: str
-    power: float
-    gain: float
-    floor: float | None = 1.0
-    effective: float = 0.65
-
-    def precision(self, residual: np.ndarray, used: np.ndarray) -> np.ndarray:
-        """ψ, at most 1 among the used features."""
-        floor = self.floor if self.floor is not None else self._smallest_floor(residual[used])
-        slope = (residual + floor) ** -self.power
-        return slope / slope[used].max()
-
-    def _smallest_floor(self, residual: np.ndarray) -> float:
-        low, high = _SMALLEST_FLOOR, _LARGEST_FLOOR
-        for _ in range(40):
-            middle = float(np.sqrt(low * high))
-            slope = (residual + middle) ** -self.power
-            enough = slope.sum() ** 2 >= self.effective * len(slope) * np.sum(slope**2)
-            low, high = (low, middle) if enough else (middle, high)
-        return high
-
-
-# Squared error, logarithm and Geman-McClure: the stronger, the more a badly explained feature
-# is discounted. Which one suits the data is decided by the modularity of what it finds.
-LOSSES = (
-    Loss("plain", power=0, gain=0.0),
-    Loss("log", power=1, gain=0.005, floor=0.5),
-    Loss("geman-mcclure", power=2, gain=0.02, floor=None),
-)
-
-
 def relevance_weights(
-    moments: Moments, fitted: Moments, groups: np.ndarray, n_groups: int, loss: Loss
+    moments: Moments, groups: np.ndarray, n_groups: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Weights ω and prices π, both (m, d).
+    """Weights ω and prices π, both (m, d), of clusters gathered in groups.
 
-    ``moments`` of the data decide which features count, ``fitted`` ones of the rescaled rows how
-    much. To be used by a weighting, a feature must be explained better than by chance, and no less
-    than a quarter as well as by the weighting that explains it best; from a half it counts fully.
+    To be used by a weighting, a feature must be explained better than by chance, and no less than
+    a quarter as well as by the weighting that explains it best; from a half it counts fully.
     """
     found = explained(moments, groups, n_groups)
     n = moments.counts.sum()
@@ -214,14 +169,8 @@ def relevance_weights(
     gamma = np.where(moments.live & (found.size > 0), gate(share, low, high), 0)
     if np.count_nonzero(gamma.max(axis=0)) < 2:
         gamma[:, _best_features(moments, found)] = 1
-    phi = drop_price(gamma, low, high)
-    top = gamma.max(axis=0)
-    variance = np.average(fitted.total / n, weights=top)
-    rescaled = explained(fitted, groups, n_groups)
-    residual = (gamma * rescaled.within + phi * rescaled.total).sum(axis=0) / n
-    precision = loss.precision(residual / max(variance, _TINY), top > 0)
     # What no weighting uses costs all of them the same, and would only blur the choice.
-    return gamma * precision, np.where(top > 0, phi * precision, 0)
+    return gamma, np.where(gamma.max(axis=0) > 0, drop_price(gamma, low, high), 0)
 
 
 def _best_features(moments: Moments, found: Explained) -> np.ndarray:

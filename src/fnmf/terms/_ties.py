@@ -35,6 +35,21 @@ class Machine(Protocol):
     ) -> np.ndarray:
         """Fill ``out`` with S V; returns v_aᵀ L v_a for each component."""
 
+    def anchor_sums(
+        self, indices: np.ndarray, shares: np.ndarray, mass: np.ndarray, V: np.ndarray
+    ) -> np.ndarray:
+        """Λ⁻¹ Zᵀ V, the codes of the anchors."""
+
+    def anchor_pull(
+        self,
+        indices: np.ndarray,
+        shares: np.ndarray,
+        codes: np.ndarray,
+        V: np.ndarray,
+        out: np.ndarray,
+    ) -> np.ndarray:
+        """Fill ``out`` with Z times the codes of the anchors; returns v_aᵀ L v_a."""
+
 
 class Ties(Protocol):
     """What a solver needs to know of whatever holds samples together."""
@@ -114,6 +129,36 @@ class WithoutLists:
             f'solver="{rule.name}" updates samples one after the other and needs the ties of each '
             f'as a list of neighbours, which {cls.__name__} does not have; use "mu" or "mu-fast"'
         )
+
+
+class AnchorTies(WithoutLists):
+    """Samples held together by the anchors they share: S = Z Λ⁻¹ Zᵀ.
+
+    Parameters
+    ----------
+    indices, shares : ndarray of shape (n, k)
+        Anchors of each sample, and its weights to them, which sum to 1.
+    n_anchors : int
+        Anchors.
+    strength : float
+        β.
+    """
+
+    def __init__(
+        self, indices: np.ndarray, shares: np.ndarray, n_anchors: int, strength: float
+    ) -> None:
+        self.indices, self.shares, self.strength = indices, shares, strength
+        mass = np.bincount(indices.ravel(), shares.ravel().astype(np.float64), n_anchors)
+        self.mass = np.where(mass > 0, mass, 1)
+        # Rows of Z sum to 1, and so do those of S.
+        self.degree = np.ones(len(indices), shares.dtype)
+
+    def codes(self, V: np.ndarray, machine: Machine) -> np.ndarray:
+        """Codes of the anchors: means of the samples they hold."""
+        return machine.anchor_sums(self.indices, self.shares, self.mass, V)
+
+    def pull(self, V: np.ndarray, out: np.ndarray, machine: Machine) -> np.ndarray:
+        return machine.anchor_pull(self.indices, self.shares, self.codes(V, machine), V, out)
 
 
 def graph_ties(graph: sp.csr_array | None, strength: float, dtype: np.dtype) -> Ties:

@@ -1,0 +1,52 @@
+"""k-means in few dimensions, compiled: scikit-learn's checks would cost more than the work."""
+
+import numpy as np
+from numba import njit
+
+from fnmf._seeding import plus_plus
+from fnmf.backends.compiler import FAST
+
+_ITERATIONS = 100
+
+
+def quick_kmeans(rows: np.ndarray, n_clusters: int, rng: np.random.RandomState) -> np.ndarray:
+    """Labels of one start of k-means; sums in the order of the rows, whatever the threads."""
+    rows = np.ascontiguousarray(rows)
+    return _lloyd(rows, plus_plus(rows, n_clusters, rng), _ITERATIONS)
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _lloyd(rows, centres, iterations):  # type: ignore[no-untyped-def]
+    """Assign and average until no sample moves; a centre without samples stays where it is."""
+    n, d = rows.shape
+    k = len(centres)
+    centres = centres.copy()
+    labels = np.full(n, -1, np.int64)
+    sums = np.zeros((k, d))
+    counts = np.zeros(k, np.int64)
+    for _ in range(iterations):
+        moved = 0
+        sums[:] = 0
+        counts[:] = 0
+        for i in range(n):
+            best, nearest = 0, np.inf
+            for a in range(k):
+                distance = 0.0
+                for f in range(d):
+                    gap = rows[i, f] - centres[a, f]
+                    distance += gap * gap
+                if distance < nearest:
+                    best, nearest = a, distance
+            if labels[i] != best:
+                labels[i] = best
+                moved += 1
+            counts[best] += 1
+            for f in range(d):
+                sums[best, f] += rows[i, f]
+        if moved == 0:
+            break
+        for a in range(k):
+            if counts[a] > 0:
+                for f in range(d):
+                    centres[a, f] = sums[a, f] / counts[a]
+    return labels

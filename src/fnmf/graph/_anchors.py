@@ -1,0 +1,95 @@
+"""Ties through anchors: each sample is held to its nearest of a few hundred to a few thousand rows.
+
+With Z the adaptive weights of the samples to their anchors and Λ the mass of each anchor,
+S = Z Λ⁻¹ Zᵀ is a graph in which samples are neighbours through the anchors they share. It is
+never made: S V is two thin products. The search grows linearly with the samples.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from fnmf.data import View, spans
+from fnmf.graph._adaptive import adaptive_weights
+from fnmf.runners import Runner
+
+# Rows whose products with all anchors are held at once.
+_ROWS = 1024
+
+
+class Nearest(NamedTuple):
+    """The nearest anchors of each sample and its adaptive weights to them, both (n, k)."""
+
+    indices: np.ndarray
+    shares: np.ndarray
+
+
+def nearest_anchors(samples: View, anchors: Any, n_neighbors: int, runner: Runner) -> Nearest:
+    """Which anchors hold the samples, and how much each.
+
+    Parameters
+    ----------
+    samples : View
+        Rows to be held.
+    anchors : ndarray or csr_array of shape (a, d)
+        Anchors, with the features of ``samples``.
+    n_neighbors : int
+        Anchors of a sample; at most one less than there are.
+    runner : Runner
+        Who works through the blocks.
+    """
+    dense = anchors if isinstance(anchors, np.ndarray) else anchors.toarray()
+    dense = np.asarray(dense, samples.dtype)
+    # Distances do not change when both are shifted; about the mean they keep more digits.
+    centre = np.zeros(dense.shape[1], samples.dtype) if samples.sparse else dense.mean(axis=0)
+    turned = np.ascontiguousarray((dense - centre).T)
+    squares = np.einsum("ka,ka->a", turned, turned, dtype=np.float64)
+    k = min(n_neighbors, len(dense) - 1)
+
+    def task(start: int, stop: int) -> Nearest:
+        rows = samples.matrix(samples.block(start, stop))
+        if not samples.sparse:
+            rows = rows - centre
+        products = rows @ turned
+        energy = rows.multiply(rows) if samples.sparse else rows * rows
+        lengths = np.asarray(energy.sum(axis=1), np.float64).ravel()
+        indices, distances = _nearest(np.ascontiguousarray(products), squares, lengths, k + 1)
+        return Nearest(indices[:, :k], adaptive_weights(distances).astype(samples.dtype))
+
+    parts = list(runner.each(task, spans(samples.shape[0], _ROWS)))
+    return Nearest(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def vote(nearest: Nearest, labels: np.ndarray) -> np.ndarray:
+    """The cluster that most of a sample's neighbours belong to, by their shares."""
+    n = len(nearest.indices)
+    votes = np.zeros((n, int(labels.max()) + 1))
+    for indices, shares in zip(nearest.indices.T, nearest.shares.T, strict=True):
+        votes[np.arange(n), labels[indices]] += shares
+    return votes.argmax(axis=1)
+
+
+@njit(nogil=True, cache=True)
+def _nearest(products, squares, lengths, k):  # type: ignore[no-untyped-def]
+    """The k nearest anchors of each row, nearest first, and their squared distances."""
+    n, count = products.shape
+    indices = np.empty((n, k), np.int32)
+    distances = np.empty((n, k))
+    for i in range(n):
+        filled = 0
+        for a in range(count):
+            gap = squares[a] - 2 * float(products[i, a])
+            if filled == k and gap >= distances[i, k - 1]:
+                continue
+            at = min(filled, k - 1)
+            while at > 0 and distances[i, at - 1] > gap:
+                distances[i, at] = distances[i, at - 1]
+                indices[i, at] = indices[i, at - 1]
+                at -= 1
+            distances[i, at] = gap
+            indices[i, at] = a
+            filled = min(filled + 1, k)
+        for at in range(k):
+            distances[i, at] = max(distances[i, at] + lengths[i], 0.0)
+    return indices, distances

@@ -1,0 +1,55 @@
+"""The adaptive-neighbour graph of a few rows, from one matrix of products.
+
+It is built dozens of times while a fit explores. Distances lose digits that the exact search
+would keep, which moves a neighbour only among those equally near.
+"""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numba import njit
+
+from fnmf.graph._adaptive import adaptive_weights
+
+
+def small_graph(rows: Any, n_neighbors: int) -> sp.csr_array:
+    """Symmetric graph of the nearest neighbours of ``rows``, dense or CSR."""
+    products = rows @ rows.T
+    products = products if isinstance(products, np.ndarray) else products.toarray()
+    n = len(products)
+    k = min(n_neighbors, n - 2)
+    indices, distances = _nearest(products, k + 1)
+    weights = adaptive_weights(distances)
+    pointers = np.arange(0, n * k + 1, k)
+    A = sp.csr_array((weights.ravel(), indices[:, :k].ravel(), pointers), (n, n))
+    S = sp.csr_array(A + A.T)
+    S.data *= 0.5
+    S.sort_indices()
+    return S
+
+
+@njit(nogil=True, cache=True)
+def _nearest(products, k):  # type: ignore[no-untyped-def]
+    """The k nearest others of each row, nearest first, and their squared distances."""
+    n = len(products)
+    indices = np.empty((n, k), np.int32)
+    distances = np.empty((n, k))
+    for i in range(n):
+        filled = 0
+        for j in range(n):
+            if j == i:
+                continue
+            gap = float(products[i, i]) + products[j, j] - 2 * float(products[i, j])
+            gap = max(gap, 0.0)
+            if filled == k and gap >= distances[i, k - 1]:
+                continue
+            at = min(filled, k - 1)
+            while at > 0 and distances[i, at - 1] > gap:
+                distances[i, at] = distances[i, at - 1]
+                indices[i, at] = indices[i, at - 1]
+                at -= 1
+            distances[i, at] = gap
+            indices[i, at] = j
+            filled = min(filled + 1, k)
+    return indices, distances

@@ -1,0 +1,259 @@
+"""Exploring on a sample: preparations of rows and columns, and what each of them finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fnmf.graph import modularity, partition, small_graph
+from fnmf.portfolio._columns import copies, independence, votes
+from fnmf.portfolio._judge import association, score
+from fnmf.portfolio._table import Table
+from fnmf.runners import Runner
+from fnmf.terms import Moments, relevance, relevance_weights
+
+# Weights that change by less than this share have settled.
+_SETTLED = 0.01
+# Starts of k-means on each scaling of the eigenvectors.
+_STARTS = 2
+# Halves of the features that must agree for clusters to be more than chance.
+_SPLITS = 3
+_BEYOND_CHANCE = 5.0
+# Where more than this share of the features counts, there is no noise to speak of.
+_NEARLY_ALL = 0.9
+# Rows whose lengths vary by less than this share are taken as being of one length.
+_EVEN = 0.01
+
+
+@dataclass(frozen=True)
+class Task:
+    """What all candidates share."""
+
+    table: Table
+    n_clusters: int
+    n_neighbors: int
+    refreshes: int
+    seed: int
+    votes: np.ndarray
+    independence: np.ndarray
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A preparation and what it found.
+
+    Attributes
+    ----------
+    rows : {"unit", "own"}
+        Whether samples were brought to unit length.
+    columns : {"own", "typical", "gated"}
+        Units of the features: their own, typical values at 1, or their own once those that
+        typical units left out are gone.
+    weights, prices : ndarray of shape (d,)
+        Weight of each feature, and price of leaving it out, before copies share them.
+    labels : ndarray of shape (n,)
+        Clusters of the sample.
+    modularity : float
+        Of the clusters on the graph of the weighted rows.
+    explained : float
+        Independent features that the clusters explain.
+    score : float
+        What the judge says.
+    """
+
+    rows: str
+    columns: str
+    weights: np.ndarray
+    prices: np.ndarray
+    labels: np.ndarray
+    modularity: float
+    explained: float
+    score: float
+
+    @property
+    def unit(self) -> bool:
+        return self.rows == "unit"
+
+    def summary(self) -> dict[str, Any]:
+        """What there is to show of it."""
+        return {
+            "rows": self.rows,
+            "columns": self.columns,
+            "features": int(np.count_nonzero(self.weights)),
+            "modularity": self.modularity,
+            "explained": self.explained,
+            "score": self.score,
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"rows {self.rows}, columns {self.columns}: {np.count_nonzero(self.weights)} features, "
+            f"modularity {self.modularity:.3f}, explained {self.explained:.2f}, "
+            f"score {self.score:.2f}"
+        )
+
+
+class _Found(NamedTuple):
+    """Where rounds have come to."""
+
+    weights: np.ndarray
+    prices: np.ndarray
+    labels: np.ndarray
+    modularity: float
+    explained: float
+
+
+def task_of(table: Table, n_clusters: int, n_neighbors: int, refreshes: int, seed: int) -> Task:
+    """What can be known before any candidate is tried."""
+    groups = copies(table)
+    return Task(table, n_clusters, n_neighbors, refreshes, seed, votes(groups), independence(table))
+
+
+def explore(
+    task: Task, rows: Sequence[str], columns: Sequence[str], runner: Runner
+) -> list[Candidate]:
+    """All candidates with these treatments of rows and columns, best first."""
+    ways = [(name == "unit",) for name in rows]
+    families = runner.each(lambda unit: _family(task, unit, columns), ways)
+    return sorted((one for family in families for one in family), key=lambda one: -one.score)
+
+
+def row_treatments(table: Table) -> tuple[str, ...]:
+    """Both, unless the samples have one length already."""
+    lengths = table.lengths
+    even = lengths.std() <= _EVEN * lengths.mean()
+    return ("unit",) if even else ("unit", "own")
+
+
+def structure(task: Task, chosen: Candidate, runner: Runner) -> float | None:
+    """Do clusters found from one half of the features come back in the other?
+
+    Returns the largest association over a few halves in standard deviations; the first that is
+    clearly beyond chance ends the search. ``None`` if there is only one feature. Copies of a
+    feature stay together.
+    """
+    groups = copies(task.table)
+    live = task.table.scatter > 0
+    # Equally relevant features go to different halves, so that neither is left without.
+    explained = relevance(task.table.moments(chosen.labels, task.n_clusters))
+    order = np.argsort(-explained, kind="stable")
+    names = list(dict.fromkeys(groups[order][live[order]].tolist()))
+    if len(names) < 2:
+        return None
+    rng = np.random.RandomState(task.seed)
+    found = -np.inf
+    for _ in range(_SPLITS):
+        turns = rng.randint(2, size=len(names) // 2)
+        first = np.isin(groups, [names[2 * pair + turn] for pair, turn in enumerate(turns)])
+        halves = [(live & first,), (live & ~first,)]
+        one, other = runner.each(lambda half: _half(task, chosen, half), halves)
+        found = max(found, association(one, other, task.n_clusters))
+        if found > _BEYOND_CHANCE:
+            break
+    return float(found)
+
+
+def beyond_chance(found: float | None) -> bool | None:
+    """Whether an association is more than chance; ``None`` if nothing could be compared."""
+    return None if found is None else found > _BEYOND_CHANCE
+
+
+def _family(task: Task, unit: bool, columns: Sequence[str]) -> list[Candidate]:
+    """All treatments of the columns for one of the rows."""
+    own = np.ones(task.table.shape[1])
+    found: dict[str, _Found] = {}
+    if "own" in columns:
+        found["own"] = _rounds(task, unit, own, _even(task), task.refreshes)
+    if "typical" in columns:
+        typical = 1 / task.table.typical
+        # Noise in families of like features drowns the rest unless these begin small; many
+        # independent ones are better met with equal votes, and so is data without noise.
+        begin = partial(_rounds, task, unit, typical, _even(task), min(task.refreshes, 1))
+        best = begin()
+        if np.count_nonzero(best.weights) < _NEARLY_ALL * len(own):
+            best = max(best, begin(task.independence), key=lambda one: one.explained)
+        if task.refreshes > 1:
+            best = _rounds(task, unit, typical, best, task.refreshes - 1)
+        found["typical"] = best
+        if "gated" in columns:
+            found["gated"] = _rounds(task, unit, own, best, min(task.refreshes, 1))
+    rows = "unit" if unit else "own"
+    return [
+        Candidate(
+            rows,
+            name,
+            one.weights,
+            one.prices,
+            one.labels,
+            one.modularity,
+            one.explained,
+            score(one.modularity, one.explained, name, unit),
+        )
+        for name, one in found.items()
+    ]
+
+
+def _even(task: Task) -> _Found:
+    """Where all rounds begin: every feature counts, nothing is known."""
+    d = task.table.shape[1]
+    return _Found(np.ones(d), np.zeros(d), np.empty(0, np.int64), 0.0, 0.0)
+
+
+def _rounds(
+    task: Task,
+    unit: bool,
+    units: np.ndarray,
+    found: _Found,
+    refreshes: int,
+    start: np.ndarray | None = None,
+) -> _Found:
+    """Graph and clusters of the weighted rows, new weights from them, and again."""
+    weights, prices, labels = found.weights, found.prices, found.labels
+    for number in range(refreshes + 1):
+        shares = task.votes if start is None or number else start
+        rows = task.table.scaled(units * np.sqrt(weights * shares), unit)
+        graph = small_graph(rows, task.n_neighbors)
+        others = (labels,) if len(labels) else ()
+        labels = partition(graph, task.n_clusters, task.seed, starts=_STARTS, others=others).labels
+        moments = task.table.moments(labels, task.n_clusters)
+        if number == refreshes:
+            break
+        omega, price = gates(moments, task.n_clusters)
+        if (start is None or number) and _settled(weights, omega):
+            break
+        weights, prices = omega, price
+    explained = float(relevance(moments) @ task.independence)
+    quality = modularity(graph, labels, task.n_clusters)
+    return _Found(weights, prices, labels, quality, explained)
+
+
+def gates(moments: Moments, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
+    """Weights and prices of a single weighting, both (d,)."""
+    together = np.zeros(n_clusters, np.intp)
+    omega, price = relevance_weights(moments, together, 1)
+    return omega[0], price[0]
+
+
+def _settled(before: np.ndarray, after: np.ndarray) -> bool:
+    return bool(np.abs(after - before).sum() <= _SETTLED * before.sum())
+
+
+def _half(task: Task, chosen: Candidate, half: np.ndarray) -> np.ndarray:
+    """Clusters from some of the features alone, prepared as the candidate was."""
+    kept = np.flatnonzero(half)
+    table = task.table.columns(kept)
+    part = Task(
+        table,
+        task.n_clusters,
+        task.n_neighbors,
+        min(task.refreshes, 1),
+        task.seed,
+        task.votes[kept],
+        task.independence[kept],
+    )
+    units = np.ones(len(kept)) if chosen.columns == "own" else 1 / table.typical
+    return _rounds(part, chosen.unit, units, _even(part), part.refreshes).labels

@@ -1,0 +1,137 @@
+"""A sample of the rows, in memory, with all that exploring asks of it again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf.data import View
+from fnmf.terms import Moments
+
+# Below this share of entries other than 0 rows are kept as CSR, however they came.
+_SPARSE = 0.05
+
+
+@dataclass(frozen=True)
+class Table:
+    """Capped rows in single precision.
+
+    Attributes
+    ----------
+    rows : ndarray or csr_array of shape (n, d)
+        Samples, in the units of the data.
+    typical : ndarray of shape (d,)
+        Typical value of each feature, 1 where it has none.
+    """
+
+    rows: Any
+    typical: np.ndarray
+
+    @classmethod
+    def of(cls, capped: View, typical: np.ndarray, sample: np.ndarray) -> Table:
+        """Some rows of capped data; dense and CSR data give the same table."""
+        rows: Any = capped.take(sample)
+        filled = rows.count_nonzero() if capped.sparse else np.count_nonzero(rows)
+        # One power of two for all keeps single precision away from its ends.
+        size = 2.0 ** np.round(np.log2(max(float(typical.max(initial=0)), 1e-300)))
+        if filled < _SPARSE * rows.shape[0] * rows.shape[1]:
+            rows = sp.csr_array(rows)
+            rows.data /= size
+        else:
+            rows = (rows.toarray() if capped.sparse else rows) / size
+        return cls(rows.astype(np.float32), np.where(typical > 0, typical / size, 1))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.shape
+
+    @property
+    def sparse(self) -> bool:
+        return not isinstance(self.rows, np.ndarray)
+
+    def columns(self, chosen: np.ndarray) -> Table:
+        """The same samples with some features only."""
+        return Table(self.rows[:, chosen], self.typical[chosen])
+
+    def scaled(self, factors: np.ndarray, unit: bool) -> Any:
+        """Rows times ``factors`` of the features, unused ones left out; ``unit``: of length 1.
+
+        Dense rows that keep their lengths are centred, which changes no distance and saves digits.
+        """
+        used = np.flatnonzero(factors)
+        factors = factors[used].astype(np.float32)
+        if self.sparse:
+            rows = self.rows[:, used] @ sp.diags_array(factors)
+            lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1))).ravel()
+            return sp.csr_array(sp.diags_array(_inverse(lengths)) @ rows) if unit else rows
+        rows = self.rows[:, used] if len(used) < len(self.typical) else self.rows
+        rows = rows * factors
+        if unit:
+            rows *= _inverse(np.sqrt(np.einsum("ik,ik->i", rows, rows)))[:, None]
+        else:
+            rows -= rows.mean(axis=0)
+        return rows
+
+    def moments(self, labels: np.ndarray, n_clusters: int) -> Moments:
+        """What clusters look like in every feature."""
+        members = np.zeros((n_clusters, len(labels)), np.float32)
+        members[labels, np.arange(len(labels))] = 1
+        counts = members.sum(axis=1, dtype=np.float64)
+        sums, squares = (_product(members, part) for part in (self._about_mean, self._squares))
+        if self.sparse:
+            squares += counts[:, None] * self.mean**2 - 2 * self.mean * sums
+            sums -= counts[:, None] * self.mean
+        return Moments.from_sums(counts, self.mean, sums, squares, self._fourth)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Length of each row."""
+        squares = self.rows.multiply(self.rows) if self.sparse else self.rows * self.rows
+        return np.sqrt(np.asarray(squares.sum(axis=1), np.float64)).ravel()
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """Mean of each feature."""
+        return np.asarray(self.rows.sum(axis=0), np.float64).ravel() / self.shape[0]
+
+    @cached_property
+    def scatter(self) -> np.ndarray:
+        """Squares about the mean of each feature."""
+        squares = np.asarray(self._squares.sum(axis=0), np.float64).ravel()
+        return np.maximum(squares - self.shape[0] * self.mean**2, 0) if self.sparse else squares
+
+    @cached_property
+    def _about_mean(self) -> Any:
+        """Dense rows about their mean; sparse ones as they are, mended in ``moments``."""
+        return self.rows if self.sparse else self.rows - self.mean.astype(np.float32)
+
+    @cached_property
+    def _squares(self) -> Any:
+        rows = self._about_mean
+        return sp.csr_array(rows.multiply(rows)) if self.sparse else rows * rows
+
+    @cached_property
+    def _fourth(self) -> np.ndarray:
+        """Fourth powers about the mean, summed over the samples."""
+        if not self.sparse:
+            return np.einsum("ik,ik->k", self._squares, self._squares, dtype=np.float64)
+        values, columns = self.rows.data.astype(np.float64), self.rows.indices
+        n, d = self.shape
+        gaps = np.bincount(columns, (values - self.mean[columns]) ** 4, d)
+        return gaps + (n - np.bincount(columns, minlength=d)) * self.mean**4
+
+
+def _inverse(lengths: np.ndarray) -> np.ndarray:
+    lengths = lengths.astype(np.float32)
+    return np.divide(1, lengths, out=np.ones_like(lengths), where=lengths > 0)
+
+
+def _product(members: np.ndarray, rows: Any) -> np.ndarray:
+    """Sums of rows by cluster."""
+    if isinstance(rows, np.ndarray):
+        return np.asarray(members @ rows, np.float64)
+    return np.asarray((rows.T @ members.T).T, np.float64)

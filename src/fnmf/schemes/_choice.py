@@ -1,0 +1,167 @@
+"""What relevance decides before it fits: how to prepare the data, and which features count.
+
+A portfolio of preparations is explored on a sample of the rows, and a judge that sees no labels
+picks one. Only what follows sees all rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fnmf._lloyd import quick_kmeans
+from fnmf._settings import Settings
+from fnmf.graph import modularity, partition, small_graph
+from fnmf.portfolio import (
+    Candidate,
+    Table,
+    Task,
+    explore,
+    row_treatments,
+    structure,
+    task_of,
+)
+from fnmf.runners import Runner
+from fnmf.schemes._stages import Measured, Weights
+from fnmf.terms import Moments, profiles, relevance, relevance_weights
+
+# Rows to explore on: this many, more if there are many clusters, never more than the last.
+_ROWS, _ROWS_PER_CLUSTER, _MOST_ROWS = 1000, 25, 3000
+_REFRESHES = 3
+# Fewer samples than this have no neighbours to speak of.
+_FEWEST = 5
+# Several weightings must not lower the modularity by more than this,
+_SLACK = 0.005
+# and must rest on features at least this relevant, relative to a single one's.
+_AS_RELEVANT = 0.5
+_GROUP_STARTS = 10
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How the data are prepared, and why.
+
+    Attributes
+    ----------
+    unit : bool
+        Whether rows are brought to unit length.
+    units : ndarray of shape (d,)
+        Factors that bring features to common units.
+    weights : Weights
+        Of each weighting; copies of a feature share one vote.
+    candidates : tuple of Candidate
+        All that were tried, best first.
+    structure : float or None
+        Association of clusters found from two halves of the features.
+    sample : ndarray of int
+        Rows that were explored.
+    """
+
+    unit: bool
+    units: np.ndarray
+    weights: Weights
+    candidates: tuple[Candidate, ...]
+    structure: float | None
+    sample: np.ndarray
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        """Clusters of the sample."""
+        return self.candidates[0].labels if self.candidates else None
+
+    @property
+    def score(self) -> float:
+        return self.candidates[0].score if self.candidates else 0.0
+
+
+def choose(measured: Measured, settings: Settings, seed: int, runner: Runner) -> Choice:
+    """Explore on a sample, and take what the judge likes best."""
+    n, d = measured.view.shape
+    c = settings.clusters
+    even = Weights(np.ones((1, d)), np.zeros((1, d)))
+    if n < _FEWEST or c < 2:
+        return Choice(settings.row_norm != "none", np.ones(d), even, (), None, np.arange(n))
+    sample = _some(n, min(max(_ROWS, _ROWS_PER_CLUSTER * c), _MOST_ROWS), seed)
+    table = Table.of(measured.raw, measured.typical, sample)
+    refreshes = _REFRESHES if settings.graph_refresh is None else settings.graph_refresh
+    task = task_of(table, c, settings.n_neighbors, refreshes, seed)
+    candidates = explore(task, _rows(settings, table), _columns(settings, refreshes), runner)
+    best = candidates[0]
+    found = structure(task, best, runner)
+    units = np.ones(d)
+    if best.columns == "typical":
+        units = 1 / np.where(measured.typical > 0, measured.typical, 1)
+    weights = Weights(best.weights[None], best.prices[None])
+    m = min(settings.n_weightings, c)
+    if m > 1 and refreshes:
+        weights = _several(task, best, m, seed) or weights
+    shared = Weights(weights.omega * task.votes, weights.price * task.votes)
+    return Choice(best.unit, units, shared, tuple(candidates), found, sample)
+
+
+def weight_shares(omega: np.ndarray) -> np.ndarray:
+    """Weights that sum to 1; a weighting that uses no feature has no preference among them."""
+    live = omega.max(axis=0) > 0
+    sums = omega.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, omega / np.where(sums > 0, sums, 1), live / max(live.sum(), 1))
+
+
+def _some(n: int, most: int, seed: int) -> np.ndarray:
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.RandomState(seed).choice(n, most, replace=False))
+
+
+def _rows(settings: Settings, table: Table) -> tuple[str, ...]:
+    if settings.row_norm == "auto":
+        return row_treatments(table)
+    return ("own",) if settings.row_norm == "none" else ("unit",)
+
+
+def _columns(settings: Settings, refreshes: int) -> tuple[str, ...]:
+    if settings.column_units != "auto":
+        return (settings.column_units,)
+    return ("own", "typical", "gated") if refreshes else ("own", "typical")
+
+
+def _several(task: Task, best: Candidate, m: int, seed: int) -> Weights | None:
+    """Several weightings, if the data have them: clusters of like profiles share one."""
+    moments = task.table.moments(best.labels, task.n_clusters)
+    groups = _group_clusters(moments, m, seed)
+    weights = Weights(*relevance_weights(moments, groups, m))
+    if not _all_relevant(moments, best.weights[None], weights.omega):
+        return None
+    units = 1 / task.table.typical if best.columns == "typical" else np.ones(task.table.shape[1])
+    rows = task.table.scaled(units * np.sqrt(weights.top * task.votes), best.unit)
+    graph = small_graph(rows, task.n_neighbors)
+    labels = partition(graph, task.n_clusters, seed, starts=1, others=(best.labels,)).labels
+    worse = modularity(graph, labels, task.n_clusters) < best.modularity - _SLACK
+    return None if worse else weights
+
+
+def _group_clusters(moments: Moments, m: int, seed: int) -> np.ndarray:
+    """Which weighting each cluster belongs to."""
+    c = len(moments.counts)
+    if m >= c:
+        return np.arange(c)
+    shapes = profiles(moments)
+    rng = np.random.RandomState(seed)
+    found = [quick_kmeans(shapes, m, rng) for _ in range(_GROUP_STARTS)]
+    return min(found, key=lambda labels: _scatter(shapes, labels))
+
+
+def _scatter(rows: np.ndarray, labels: np.ndarray) -> float:
+    """Squares about the means of the groups."""
+    return sum(
+        float(np.sum((rows[labels == a] - rows[labels == a].mean(axis=0)) ** 2))
+        for a in np.unique(labels)
+    )
+
+
+def _all_relevant(found: Moments, single: np.ndarray, several: np.ndarray) -> bool:
+    """Whether each of several weightings rests on features about as relevant as a single one's."""
+    explained = relevance(found)
+    needed = _AS_RELEVANT * float(weight_shares(single)[0] @ explained)
+    enough = weight_shares(several) @ explained >= needed
+    return bool(np.all(several.sum(axis=1) > 0) and np.all(enough))

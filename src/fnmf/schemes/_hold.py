@@ -1,0 +1,170 @@
+"""What holds samples together in a fit: a graph of all of them, a few anchors, or nothing.
+
+Each gives the clusters that it sees, and the ties for the solver.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf._lloyd import quick_kmeans
+from fnmf._settings import Settings
+from fnmf.data import View
+from fnmf.graph import (
+    Nearest,
+    improve,
+    nearest_anchors,
+    neighbor_graph,
+    partition,
+    small_graph,
+    vote,
+)
+from fnmf.runners import Runner
+from fnmf.solver import Machine
+from fnmf.terms import AnchorTies, NoTies, Ties, graph_ties
+
+# Beyond so many samples the search over all pairs is given up for anchors.
+EXACT_ROWS = 10_000
+_ANCHORS = 2000
+_STARTS = 2
+_CODE_STARTS = 3
+# Known rows that decide the cluster of one that is not.
+_VOTERS = 5
+
+
+class Known(NamedTuple):
+    """Clusters of some of the rows."""
+
+    rows: np.ndarray
+    labels: np.ndarray
+
+
+class Hold(Protocol):
+    """Whatever holds samples together."""
+
+    graph: sp.csr_array | None
+    anchors: np.ndarray | None
+
+    def clusters(self, n_clusters: int, seed: int, known: Known | None = None) -> np.ndarray | None:
+        """Labels, begun also from what is ``known`` of some; ``None`` where nothing holds."""
+
+    def settle(self, labels: np.ndarray, codes: np.ndarray, n_clusters: int) -> np.ndarray:
+        """The better of ``labels`` and those that the codes show."""
+
+    def ties(self, strength: float, dtype: np.dtype) -> Ties:
+        """For the solver."""
+
+    def anchor_codes(self, V: np.ndarray, machine: Machine) -> np.ndarray | None:
+        """Codes of the anchors, if there are any."""
+
+
+class Nothing:
+    """Samples on their own."""
+
+    graph: sp.csr_array | None = None
+    anchors: np.ndarray | None = None
+
+    def clusters(self, n_clusters: int, seed: int, known: Known | None = None) -> np.ndarray | None:
+        return None
+
+    def settle(self, labels: np.ndarray, codes: np.ndarray, n_clusters: int) -> np.ndarray:
+        return labels
+
+    def ties(self, strength: float, dtype: np.dtype) -> Ties:
+        return NoTies(dtype)
+
+    def anchor_codes(self, V: np.ndarray, machine: Machine) -> np.ndarray | None:
+        return None
+
+
+class GraphHold(Nothing):
+    """A graph of all samples."""
+
+    def __init__(self, graph: sp.csr_array, weighted: View, runner: Runner) -> None:
+        self.graph: sp.csr_array | None = graph
+        self._weighted, self._runner = weighted, runner
+
+    def clusters(self, n_clusters: int, seed: int, known: Known | None = None) -> np.ndarray | None:
+        others = [] if known is None else [extended(known, self._weighted, self._runner)]
+        return partition(self._graph, n_clusters, seed, starts=_STARTS, others=others).labels
+
+    def settle(self, labels: np.ndarray, codes: np.ndarray, n_clusters: int) -> np.ndarray:
+        rng = np.random.RandomState(0)
+        others = [quick_kmeans(codes, n_clusters, rng) for _ in range(_CODE_STARTS)]
+        found = [improve(self._graph, one, n_clusters) for one in (labels, *others)]
+        return max(found, key=lambda one: one.value).labels
+
+    def ties(self, strength: float, dtype: np.dtype) -> Ties:
+        return graph_ties(self._graph, strength, dtype)
+
+    @property
+    def _graph(self) -> sp.csr_array:
+        assert self.graph is not None
+        return self.graph
+
+
+class AnchorHold(Nothing):
+    """Some of the samples, to which all others are held.
+
+    Parameters
+    ----------
+    weighted : View
+        Rows in which distances are measured.
+    n_neighbors : int
+        Anchors of a sample.
+    runner : Runner
+        Who works through the blocks.
+    """
+
+    def __init__(self, weighted: View, n_neighbors: int, seed: int, runner: Runner) -> None:
+        n = weighted.shape[0]
+        chosen = np.random.RandomState(seed).choice(n, min(_ANCHORS, n), replace=False)
+        self.anchors: np.ndarray | None = np.sort(chosen)
+        self._view = weighted.subset(self.anchors)
+        self._rows = weighted.narrowed(weighted.take(self.anchors))
+        self._neighbors, self._weighted, self._runner = n_neighbors, weighted, runner
+        self.nearest: Nearest = nearest_anchors(weighted, self._rows, n_neighbors, runner)
+
+    def clusters(self, n_clusters: int, seed: int, known: Known | None = None) -> np.ndarray | None:
+        graph = small_graph(self._rows, self._neighbors)
+        others = []
+        if known is not None:
+            others = [extended(known, self._weighted, self._runner, self._view)]
+        labels = partition(graph, n_clusters, seed, starts=_STARTS, others=others).labels
+        return vote(self.nearest, labels)
+
+    def ties(self, strength: float, dtype: np.dtype) -> Ties:
+        return self._ties(strength) if strength > 0 else NoTies(dtype)
+
+    def anchor_codes(self, V: np.ndarray, machine: Machine) -> np.ndarray | None:
+        return self._ties(1.0).codes(V, machine).astype(V.dtype)
+
+    def _ties(self, strength: float) -> AnchorTies:
+        return AnchorTies(*self.nearest, self._rows.shape[0], strength)
+
+
+def extended(
+    known: Known, weighted: View, runner: Runner, queries: View | None = None
+) -> np.ndarray:
+    """Labels of all rows, or of ``queries``, from the nearest of those that are known."""
+    if queries is None and len(known.rows) == weighted.shape[0]:
+        return known.labels
+    there = weighted.narrowed(weighted.take(known.rows))
+    nearest = nearest_anchors(weighted if queries is None else queries, there, _VOTERS, runner)
+    return vote(nearest, known.labels)
+
+
+def hold_of(weighted: View, settings: Settings, seed: int, runner: Runner) -> Hold:
+    """The user's graph, one of the nearest neighbours, anchors for many samples, or nothing."""
+    if settings.graph is None:
+        return Nothing()
+    if not settings.builds_graph:
+        return GraphHold(settings.graph, weighted, runner) if settings.graph.nnz else Nothing()
+    if settings.graph == "adaptive" and weighted.shape[0] > EXACT_ROWS and not settings.in_turn:
+        return AnchorHold(weighted, settings.n_neighbors, seed, runner)
+    k, verbose = settings.n_neighbors, settings.verbose
+    graph = neighbor_graph(weighted, k, settings.search, runner, verbose=verbose)
+    return GraphHold(graph, weighted, runner)

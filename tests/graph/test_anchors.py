@@ -1,0 +1,52 @@
+"""Ties through anchors against the graph they stand for."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from fnmf.data import view_of
+from fnmf.graph import adaptive_weights, nearest_anchors, vote
+from fnmf.runners import threads
+from fnmf.solver import Machine
+from fnmf.terms import AnchorTies
+
+
+def samples(n: int = 60, d: int = 5) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return rng.uniform(size=(n, d)) * (rng.uniform(size=(n, d)) < 0.8)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_nearest_anchors_agree_with_all_distances(sparse):
+    X = samples()
+    anchors = X[::6]
+    data = sp.csr_array(X) if sparse else X
+    with threads(1) as runner:
+        found = nearest_anchors(view_of(data), anchors, 3, runner)
+    gaps = ((X[:, None] - anchors) ** 2).sum(axis=2)
+    order = np.argsort(gaps, axis=1, kind="stable")[:, :4]
+    np.testing.assert_array_equal(found.indices, order[:, :3])
+    expected = adaptive_weights(np.take_along_axis(gaps, order, 1))
+    np.testing.assert_allclose(found.shares, expected, atol=1e-9)
+
+
+def test_pull_is_the_product_with_the_graph_never_made():
+    X, V = samples(), np.random.default_rng(1).uniform(size=(60, 3))
+    anchors = X[::6]
+    with threads(2) as runner:
+        nearest = nearest_anchors(view_of(X), anchors, 3, runner)
+        ties, out = AnchorTies(*nearest, len(anchors), 2.0), np.empty_like(V)
+        roughness = ties.pull(V, out, Machine(view_of(X), runner))
+    Z = np.zeros((60, len(anchors)))
+    np.put_along_axis(Z, nearest.indices.astype(int), nearest.shares, axis=1)
+    S = Z @ np.diag(1 / Z.sum(axis=0)) @ Z.T
+    np.testing.assert_allclose(S.sum(axis=1), ties.degree)
+    np.testing.assert_allclose(out, S @ V, atol=1e-12)
+    np.testing.assert_allclose(roughness, np.diag(V.T @ (np.eye(60) - S) @ V), atol=1e-9)
+
+
+def test_vote_follows_the_larger_share():
+    nearest = (np.array([[0, 1, 2]]), np.array([[0.4, 0.3, 0.3]]))
+    from fnmf.graph import Nearest
+
+    assert vote(Nearest(*nearest), np.array([0, 1, 1])).tolist() == [1]

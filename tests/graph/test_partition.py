@@ -1,0 +1,98 @@
+"""Clusters of a graph: the criterion, the moves, the eigenvectors."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.sparse.linalg import eigsh
+from sklearn.datasets import make_blobs
+
+from fnmf.graph import adaptive_neighbors, improve, modularity, partition, small_graph
+from fnmf.graph._eigen import leading_vectors
+from fnmf.graph._partition import _RESOLUTION
+from fnmf.metrics import clustering_accuracy
+
+
+def random_graph(n: int, seed: int, share: float = 0.5) -> sp.csr_array:
+    rng = np.random.default_rng(seed)
+    A = np.triu(rng.uniform(size=(n, n)) * (rng.uniform(size=(n, n)) < share), 1)
+    return sp.csr_array(A + A.T)
+
+
+def value(graph: sp.csr_array, labels: np.ndarray) -> float:
+    """The criterion from its definition."""
+    S = graph.toarray()
+    same = labels[:, None] == labels
+    expected = np.outer(S.sum(axis=1), S.sum(axis=1)) / S.sum()
+    return float(((S - _RESOLUTION * expected) * same).sum() / S.sum())
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_value_is_the_modularity_of_its_definition(seed):
+    graph = random_graph(12, seed)
+    labels = np.random.default_rng(seed).integers(0, 3, 12)
+    found = improve(graph, labels, 3)
+    assert found.value == pytest.approx(value(graph, found.labels))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_single_move_is_better_than_what_improving_ends_with(seed):
+    graph = random_graph(15, seed)
+    start = np.arange(15) % 3
+    found = improve(graph, start, 3)
+    assert found.value >= value(graph, start) - 1e-12
+    for i, cluster in product(range(15), range(3)):
+        moved = found.labels.copy()
+        moved[i] = cluster
+        if len(np.unique(moved)) == 3:
+            assert value(graph, moved) <= found.value + 1e-9
+
+
+def test_best_partition_of_a_small_graph_is_found():
+    # Three rings that hardly touch: brute force over all labellings of nine samples.
+    ring = np.roll(np.eye(3), 1, axis=1)
+    S = np.kron(np.eye(3), ring + ring.T) + 0.01 * (1 - np.eye(9))
+    graph = sp.csr_array(S)
+    best = max(value(graph, np.array(labels)) for labels in product(range(3), repeat=9))
+    assert partition(graph, 3, seed=0).value == pytest.approx(best)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_separated_groups_are_found_whatever_their_sizes(seed):
+    X, y = make_blobs([200, 60, 20, 10], n_features=3, cluster_std=0.3, random_state=seed)
+    found = partition(adaptive_neighbors(X, 5), 4, seed=seed)
+    assert clustering_accuracy(y, found.labels) > 0.98
+
+
+def test_partition_of_a_graph_without_edges_is_harmless():
+    found = partition(sp.csr_array((6, 6)), 2, seed=0)
+    assert found.value == 0
+    assert set(found.labels) <= {0, 1}
+
+
+def test_eigenvectors_agree_with_arpack():
+    X, _ = make_blobs(600, n_features=5, centers=6, cluster_std=2.0, random_state=0)
+    graph = adaptive_neighbors(X, 7)
+    scale = 1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel())
+    S = sp.csr_array(sp.diags_array(scale) @ graph @ sp.diags_array(scale))
+    ours = leading_vectors(S, 4, 1 / scale, np.random.RandomState(0))
+    values = np.einsum("ia,ia->a", ours, S @ ours)
+    expected = np.sort(eigsh(sp.csr_matrix(S), 4, which="LA")[0])[::-1]
+    np.testing.assert_allclose(values, expected, atol=1e-4)
+    np.testing.assert_allclose(ours.T @ ours, np.eye(4), atol=1e-9)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+def test_small_graph_is_the_exact_one(form):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(80, 6)) * (rng.uniform(size=(80, 6)) < 0.7)
+    expected = adaptive_neighbors(X, 4).toarray()
+    np.testing.assert_allclose(small_graph(form(X), 4).toarray(), expected, atol=1e-9)
+
+
+def test_modularity_does_not_fall_through_improving():
+    X, _ = make_blobs(150, centers=3, cluster_std=3.0, random_state=1)
+    graph = adaptive_neighbors(X, 5)
+    start = np.random.default_rng(0).integers(0, 3, 150)
+    assert modularity(graph, improve(graph, start, 3).labels, 3) > modularity(graph, start, 3)
