@@ -54,6 +54,14 @@ def data(name: str) -> Data:
     return (_log_normal(X) if name in _CELLS else X), y
 
 
+def raw(name: str) -> Data:
+    """As published: no row scaled, no logarithm taken."""
+    if name in ARTICLE:
+        bunch = load(name)
+        return np.asarray(bunch.data, np.float64), bunch.target
+    return _stored(name)
+
+
 def noised(
     name: str, kind: str, ratio: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

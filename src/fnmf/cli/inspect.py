@@ -40,7 +40,7 @@ def inspect(
         parameters = {k: visible(repr(v)) for k, v in fitted.get_params(deep=False).items()}
         attributes = {}
         for name, value in vars(fitted).items():
-            if name.endswith("_") and not name.startswith("_"):
+            if name.endswith("_") and not name.startswith("_") and name != "chosen_":
                 big = isinstance(value, np.ndarray) or sp.issparse(value)
                 attributes[name] = f"{value.dtype} {value.shape}" if big else visible(repr(value))
         columns = info.metadata.get("columns")
@@ -57,6 +57,7 @@ def inspect(
                         "written_by": visible(info.written_by),
                         "parameters": parameters,
                         "attributes": attributes,
+                        "chosen": getattr(fitted, "chosen_", None),
                         "columns": None if columns is None else [visible(c) for c in columns],
                         "top_features": [{"name": n, "importance": v} for n, v in top],
                     }
@@ -69,6 +70,13 @@ def inspect(
             shown = table(title, "value")
             for name, text in entries.items():
                 add_row(shown, name, text)
+            out.print(shown)
+        tried = getattr(fitted, "chosen_", None) or []
+        if tried:
+            shown = table(*("preparation" if k == "rows" else k for k in tried[0]))
+            for one in tried:
+                cells = (f"{v:.3f}" if isinstance(v, float) else str(v) for v in one.values())
+                add_row(shown, *map(visible, cells))
             out.print(shown)
         if top:
             shown = table("most important features", "importance")
