@@ -3,8 +3,8 @@
     python benchmarks/fit.py [small tables sparse cells growth tall mapped first predict]
 
 Two threads for both sides, float32, warm, the best of a few. The peer is scikit-learn's NMF
-(nndsvda, 200 iterations) followed by KMeans (10 starts), unless said otherwise. ``growth``, ``tall``
-and ``mapped`` take minutes and gigabytes and run only when asked for.
+(nndsvda, 200 iterations) followed by KMeans (10 starts), unless said otherwise. ``growth``,
+``tall`` and ``mapped`` take minutes and gigabytes and run only when asked for.
 """
 
 import argparse
