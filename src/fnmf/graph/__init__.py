@@ -4,7 +4,7 @@ from fnmf.graph._adaptive import adaptive_neighbors, adaptive_weights, neighbor_
 from fnmf.graph._anchors import Nearest, nearest_anchors, vote
 from fnmf.graph._attraction import attraction
 from fnmf.graph._modularity import modularity
-from fnmf.graph._partition import Partition, improve, partition
+from fnmf.graph._partition import Partition, best_of, improve, partition
 from fnmf.graph._release import release_freed_memory
 from fnmf.graph._search import (
     choose_algorithm,
@@ -20,6 +20,7 @@ __all__ = [
     "adaptive_neighbors",
     "adaptive_weights",
     "attraction",
+    "best_of",
     "choose_algorithm",
     "estimate_recall",
     "improve",

@@ -62,8 +62,18 @@ def partition(
     rng = np.random.RandomState(seed)
     degree = np.asarray(graph.sum(axis=1), np.float64).ravel()
     found = [*others, *_spectral(graph, degree, n_clusters, starts, rng)]
+    return best_of(graph, found, n_clusters)
+
+
+def best_of(graph: sp.csr_array, found: Sequence[np.ndarray], n_clusters: int) -> Partition:
+    """The best of some partitions after improving; its clusters are numbered as they appear."""
     improved = [improve(graph, labels, n_clusters) for labels in found]
-    return max(improved, key=lambda one: one.value)
+    best = max(improved, key=lambda one: one.value)
+    names, firsts = np.unique(best.labels, return_index=True)
+    # Rounding may swap the numbers that a start gives, and nothing else.
+    numbers = np.empty(n_clusters, np.int64)
+    numbers[names[np.argsort(firsts)]] = np.arange(len(names))
+    return Partition(numbers[best.labels], best.value)
 
 
 def improve(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> Partition:

@@ -15,7 +15,7 @@ from fnmf._settings import Settings
 from fnmf.data import View
 from fnmf.graph import (
     Nearest,
-    improve,
+    best_of,
     nearest_anchors,
     neighbor_graph,
     partition,
@@ -94,8 +94,7 @@ class GraphHold(Nothing):
     def settle(self, labels: np.ndarray, codes: np.ndarray, n_clusters: int) -> np.ndarray:
         rng = np.random.RandomState(0)
         others = [quick_kmeans(codes, n_clusters, rng) for _ in range(_CODE_STARTS)]
-        found = [improve(self._graph, one, n_clusters) for one in (labels, *others)]
-        return max(found, key=lambda one: one.value).labels
+        return best_of(self._graph, [labels, *others], n_clusters).labels
 
     def ties(self, strength: float, dtype: np.dtype) -> Ties:
         return graph_ties(self._graph, strength, dtype)
