@@ -43,6 +43,16 @@ def test_random_labels_have_nothing_to_say():
     assert [cluster.traits for cluster in found] == ["no feature sets them clearly apart"] * 3
 
 
+def test_chance_keeps_up_with_the_number_of_features():
+    rng = np.random.default_rng(2)
+    X, labels = rng.random((200, 20_000)), rng.integers(0, 20, 200)
+    stats = cluster_statistics(X, labels)
+    # Three standard deviations alone would let four in a thousand through.
+    assert np.mean(stats.explained > stats.chance) < 0.001
+    found = describe_clusters(X, labels, statistics=stats)
+    assert sum(len(cluster.contrasts) for cluster in found) < 0.001 * 20_000
+
+
 @pytest.mark.parametrize(
     ("mean", "rest", "word"),
     [(9, 3, "much"), (4, 3, "more"), (3, 4, "less"), (2, 6, "little"), (0.1, 6, "hardly any")],

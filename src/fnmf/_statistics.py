@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,11 @@ from fnmf.data import MappedCSR
 _CELLS_AT_ONCE = 1 << 22
 # How far above chance a feature must be explained to stand out: standard deviations.
 _NOTICE = 3.0
+
+
+def notice(n_features: int) -> float:
+    """Standard deviations to stand out: the largest of many normal numbers is no news."""
+    return max(_NOTICE, math.sqrt(2 * math.log(max(n_features, 1))))
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class Statistics:
         Share of each feature's variance that lies between the clusters, 0 to 1.
     chance : ndarray of shape (n_features,)
         The share that clusters of these sizes would hardly exceed if samples were shuffled:
-        mean and three standard deviations.
+        mean and three standard deviations, or √(2 log d) of them if there are many features.
     """
 
     names: np.ndarray
@@ -133,7 +139,7 @@ def top_indices(values: np.ndarray, count: int) -> list[int]:
 
 
 def _chance(sizes: np.ndarray, kurtosis: np.ndarray) -> np.ndarray:
-    """Mean and three standard deviations of the explained share of shuffled samples.
+    """What the explained share of shuffled samples hardly exceeds.
 
     The between-cluster scatter is a quadratic form of a projection of rank k − 1 in values of
     random order; heavy tails widen it by what lies on the form's diagonal.
@@ -142,7 +148,7 @@ def _chance(sizes: np.ndarray, kurtosis: np.ndarray) -> np.ndarray:
     diagonal = float(np.sum(sizes * (1 / sizes - 1 / n) ** 2))
     even = rank**2 / n
     variance = 2 * max(rank - even, 0.0) + kurtosis * max(diagonal - even, 0.0)
-    return np.minimum((rank + _NOTICE * np.sqrt(variance)) / n, 1.0)
+    return np.minimum((rank + notice(len(kurtosis)) * np.sqrt(variance)) / n, 1.0)
 
 
 def _fourth_moment(X: Any, mean: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._statistics import Statistics, cluster_statistics, top_indices
+from fnmf._statistics import Statistics, cluster_statistics, notice, top_indices
 from fnmf._text import counted, listed, number, visible
 
 __all__ = [
@@ -25,8 +25,6 @@ __all__ = [
 
 # Less than this many standard deviations nobody would notice.
 _LEAST_EFFECT = 0.4
-# Luck alone hardly gives so many standard errors, among features that matter.
-_STANDARD_ERRORS = 3.0
 _HARDLY, _CLEARLY = 0.1, 1.5
 
 
@@ -138,7 +136,7 @@ def describe_clusters(
     -------
     list of ClusterDescription
         In the order of the sorted labels. A feature is named if it differs from the rest by
-        0.4 standard deviations and by three standard errors.
+        0.4 standard deviations and by three standard errors, or more where there are many.
 
     Examples
     --------
@@ -170,7 +168,7 @@ def describe_clusters(
     for c, size in enumerate(stats.sizes):
         effect = stats.effect[c]
         error = np.sqrt(1 / size + 1 / max(n_samples - size, 1))
-        clear = np.abs(effect) >= max(_LEAST_EFFECT, _STANDARD_ERRORS * error)
+        clear = np.abs(effect) >= max(_LEAST_EFFECT, notice(n_features) * error)
         strength = np.where(clear & allowed, np.abs(effect), 0.0)
         contrasts = tuple(
             Contrast(

@@ -36,7 +36,7 @@ def summary_of(first, second):
 def test_samples_that_moved_and_features_that_changed_are_found(make):
     found = summary_of(*two_fits(make))
     assert found["n_moved"] == 7
-    assert {(m["from"], m["to"]) for m in found["moved"]} == {("0", "y")}
+    assert {(m["from"], m["to"]) for m in found["moved"]} == {("0", "y (matches 1)")}
     assert [m["name"] for m in found["moved"][:2]] == ["row 1", "row 4"]
     assert [f["name"] for f in found["features"]["rows"]] == ["feature 4"]
     assert found["features"]["rows"][0]["change"] == pytest.approx(0.5)
@@ -56,8 +56,8 @@ def test_divided_and_new_clusters_are_told(make):
     second.labels_ = first.labels_.copy()
     second.labels_[np.flatnonzero(first.labels_ == 1)[:15]] = 3
     told = " ".join(summary_of(first, second)["sentences"])
-    assert "Cluster 1 is divided among 1 (25) and 3 (15)." in told
-    assert "Cluster 3 is new; most of it comes from 1 (15)." in told
+    assert "Cluster 1 of a is divided among 1 (25) and 3 (15) of b." in told
+    assert "Cluster 3 of b is new; most of it comes from 1 of a (15)." in told
 
 
 def test_other_samples_are_refused(make):

@@ -46,6 +46,13 @@ def compare_models(
     table = np.zeros((len(ours), len(others)), dtype=int)
     np.add.at(table, (code_a, code_b), 1)
     told_a, told_b = [visible(n) for n in ours], [visible(n) for n in others]
+    # The same name need not mean the same cluster: say what each one matches.
+    known = [
+        f"{name} (matches {told_a[int(np.flatnonzero(partner == d)[0])]})"
+        if d in partner
+        else f"{name} (new)"
+        for d, name in enumerate(told_b)
+    ]
     return {
         "title": visible(title or f"{names[0]} and {names[1]} compared"),
         "version": __version__,
@@ -58,9 +65,9 @@ def compare_models(
         "partner": partner.tolist(),
         "table": table.tolist(),
         "shades": (table / table.sum(axis=1, keepdims=True)).tolist(),
-        "sentences": _sentences(table, partner, told_a, told_b),
+        "sentences": _sentences(table, partner, told_a, told_b, names),
         "moved": [
-            {"name": rows[i], "from": told_a[code_a[i]], "to": told_b[code_b[i]]}
+            {"name": rows[i], "from": told_a[code_a[i]], "to": known[code_b[i]]}
             for i in moved[:_MOST_SAMPLES]
         ],
         "features": _features(first, second, feature_names),
@@ -69,21 +76,27 @@ def compare_models(
 
 
 def _sentences(
-    table: np.ndarray, partner: np.ndarray, ours: list[str], others: list[str]
+    table: np.ndarray,
+    partner: np.ndarray,
+    ours: list[str],
+    others: list[str],
+    names: tuple[str, str],
 ) -> list[str]:
+    first, second = (visible(name) for name in names)
     found = []
     for c, row in enumerate(table):
         parts = [int(d) for d in np.flatnonzero(row >= _PART * row.sum())]
         if len(parts) > 1:
             told = listed([f"{others[d]} ({row[d]:,})" for d in parts])
-            found.append(f"Cluster {ours[c]} is divided among {told}.")
+            found.append(f"Cluster {ours[c]} of {first} is divided among {told} of {second}.")
         elif partner[c] < 0:
-            found.append(f"Cluster {ours[c]} is dissolved; most of it goes to {others[parts[0]]}.")
+            goes = f"most of it goes to {others[parts[0]]} of {second}"
+            found.append(f"Cluster {ours[c]} of {first} is dissolved; {goes}.")
     for d, column in enumerate(table.T):
         if d not in partner:
             source = int(column.argmax())
-            text = f"most of it comes from {ours[source]} ({column[source]:,})."
-            found.append(f"Cluster {others[d]} is new; {text}")
+            comes = f"most of it comes from {ours[source]} of {first} ({column[source]:,})"
+            found.append(f"Cluster {others[d]} of {second} is new; {comes}.")
     return found or ["Every cluster of one has its counterpart in the other."]
 
 
