@@ -47,7 +47,7 @@ def test_chance_keeps_up_with_the_number_of_features():
     rng = np.random.default_rng(2)
     X, labels = rng.random((200, 20_000)), rng.integers(0, 20, 200)
     stats = cluster_statistics(X, labels)
-    # Three standard deviations alone would let four in a thousand through.
+    # Three standard deviations alone would let six in a thousand through.
     assert np.mean(stats.explained > stats.chance) < 0.001
     found = describe_clusters(X, labels, statistics=stats)
     assert sum(len(cluster.contrasts) for cluster in found) < 0.001 * 20_000
