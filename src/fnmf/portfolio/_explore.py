@@ -133,7 +133,7 @@ def structure(task: Task, chosen: Candidate, runner: Runner) -> float | None:
     """Do clusters found from one half of the features come back in the other?
 
     Returns the largest association over a few halves in standard deviations; the first that is
-    clearly beyond chance ends the search. ``None`` if there is only one feature. Copies of a
+    clearly beyond chance ends the search. ``None`` if there are too few features. Copies of a
     feature stay together.
     """
     groups = copies(task.table)
@@ -142,7 +142,8 @@ def structure(task: Task, chosen: Candidate, runner: Runner) -> float | None:
     explained = relevance(task.table.moments(chosen.labels, task.n_clusters))
     order = np.argsort(-explained, kind="stable")
     names = list(dict.fromkeys(groups[order][live[order]].tolist()))
-    if len(names) < 2:
+    # A single feature of unit length is the same everywhere.
+    if len(names) < (4 if chosen.unit else 2):
         return None
     rng = np.random.RandomState(task.seed)
     found = -np.inf
