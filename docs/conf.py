@@ -86,7 +86,9 @@ def write_api(app):
             lines.append(f"   {full}")
             kind = "autoclass" if isinstance(getattr(found, name), type) else "autofunction"
             body = [full, "=" * len(full), "", f".. {kind}:: {full}"]
-            body += ["   :members:"] if kind == "autoclass" else []
+            body += [""]
+            if kind == "autoclass":
+                body += [f"   .. {role}:: {own}" for role, own in _members(getattr(found, name))]
             wanted[f"{full}.rst"] = "\n".join([*body, ""])
         lines.append("")
     wanted["index.rst"] = "\n".join(lines)
@@ -98,6 +100,15 @@ def write_api(app):
         # Pages that have not changed are not built again.
         if not page.is_file() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
+
+
+def _members(cls):
+    """Public methods and properties that this package wrote, inherited ones too."""
+    for name in dir(cls):
+        value = getattr(cls, name)
+        home = getattr(getattr(value, "fget", value), "__module__", None) or ""
+        if name[0] != "_" and home.startswith("fnmf") and getattr(value, "__doc__", None):
+            yield "autoproperty" if isinstance(value, property) else "automethod", name
 
 
 def _public(module):

@@ -47,13 +47,12 @@ plt.show()
 # ---------
 # Blocks of 4, 6 and 8 pixels at random places.
 figure, axes = plt.subplots(1, 4, figsize=(8, 2.2), layout="constrained")
-height = shape[0]
 for axis, size in zip(axes, (0, 4, 6, 8), strict=True):
     picture = faces.data
     if size:
-        picture = occlude(picture, shape, size * height // 32 or 1, random_state=0)
+        picture = occlude(picture, shape, size, random_state=0)
     axis.imshow(picture[0].reshape(shape), cmap="gray")
-    axis.set_title(f"{size} × {size}", fontsize=9)
+    axis.set_title(f"{size} × {size}" if size else "as it is", fontsize=9)
     axis.set_axis_off()
 plt.show()
 
