@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "Checkpoint": "fnmf._checkpoint",
     "FNMF": "fnmf._fnmf",
     "MappedCSR": "fnmf.data",
+    "MiniBatchFNMF": "fnmf._minibatch",
     "WeightCollapseWarning": "fnmf.exceptions",
     "load": "fnmf.persistence",
     "report": "fnmf.reporting",
@@ -31,7 +33,9 @@ _MODULES = (
 
 __all__ = [
     "FNMF",
+    "Checkpoint",
     "MappedCSR",
+    "MiniBatchFNMF",
     "WeightCollapseWarning",
     "__version__",
     "load",
@@ -41,7 +45,9 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from fnmf._checkpoint import Checkpoint
     from fnmf._fnmf import FNMF
+    from fnmf._minibatch import MiniBatchFNMF
     from fnmf.data import MappedCSR
     from fnmf.exceptions import WeightCollapseWarning
     from fnmf.persistence import load, save

@@ -51,13 +51,17 @@ class FactorisationFace(
     def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
         """Learn weights, basis, representation and clusters."""
 
-    def fit_transform(self, X: ArrayLike | sp.sparray, y: Any = None) -> np.ndarray:
+    def fit_transform(
+        self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
+    ) -> np.ndarray:
         """Fit and return the representation of the training samples, ``embedding_``."""
-        return self.fit(X).embedding_
+        return self.fit(X, **fit_params).embedding_
 
-    def fit_predict(self, X: ArrayLike | sp.sparray, y: Any = None) -> np.ndarray:
+    def fit_predict(
+        self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
+    ) -> np.ndarray:
         """Fit and return the cluster of each training sample, ``labels_``."""
-        return self.fit(X).labels_
+        return self.fit(X, **fit_params).labels_
 
     def transform(self, X: ArrayLike | sp.sparray) -> np.ndarray:
         """Representation of new samples.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +16,9 @@ from fnmf._face import FactorisationFace
 from fnmf._settings import Settings
 from fnmf._validation import check_data
 from fnmf.data import view_of
+
+if TYPE_CHECKING:
+    from fnmf._checkpoint import Checkpoint
 
 _MAX_SEED = np.iinfo(np.int32).max
 
@@ -256,7 +260,13 @@ class FNMF(FactorisationFace):
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike | sp.sparray,
+        y: Any = None,
+        *,
+        checkpoint: str | Path | Checkpoint | None = None,
+    ) -> Self:
         """Learn weights, basis, representation and clusters.
 
         Parameters
@@ -265,12 +275,17 @@ class FNMF(FactorisationFace):
             Non-negative data.
         y : Ignored
             Present by convention.
+        checkpoint : str, Path or Checkpoint, default=None
+            A folder to which the fit writes every 30 seconds, or as a :class:`fnmf.Checkpoint`
+            says, how far it has come. The same fit goes on from there if it was interrupted,
+            and ends with the same result. A folder of another fit is refused.
 
         Returns
         -------
         self
         """
         from fnmf._callbacks import IterationHooks
+        from fnmf._checkpoint import open_ledger
         from fnmf.runners import threads
         from fnmf.schemes import SCHEMES, Problem
         from fnmf.selection import best_start
@@ -281,11 +296,13 @@ class FNMF(FactorisationFace):
         data = check_data(self, X, reset=True)
         settings = settings.for_data(data)
         rng = check_random_state(self.random_state)
-        seeds = rng.randint(_MAX_SEED, size=settings.n_init)
+        drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]
         hooks = IterationHooks(self, data, settings.n_init, scheme.most_iterations(settings))
-        problem = Problem(settings, view_of(data), rng.randint(_MAX_SEED), hooks)
+        view, free = view_of(data), self.random_state is None
         with threads(settings.n_jobs) as runner:
-            fitted = best_start(problem, seeds, runner)
+            ledger, seeds = open_ledger(checkpoint, settings, view, drawn, runner, any_seeds=free)
+            problem = Problem(settings, view, int(seeds[-1]), hooks, ledger)
+            fitted = best_start(problem, seeds[:-1], runner)
         self._adopt(fitted)
         hooks.end()
         for warning in fitted.warnings:

@@ -9,6 +9,7 @@ that read them once (``block``); and as double precision copies free to be chang
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,13 @@ class View(ABC):
     @abstractmethod
     def mean(self) -> float:
         """Mean of all entries of X."""
+
+    def digest(self, start: int, stop: int) -> bytes:
+        """A hash of these rows as they are stored."""
+        whole = sha256()
+        for part in self.stored(start, stop):
+            whole.update(np.ascontiguousarray(part).reshape(-1).data)
+        return whole.digest()
 
     def rows(self, start: int, stop: int) -> Any:
         """These rows as an array or CSR matrix in the working type, for scikit-learn to read."""

@@ -1,7 +1,17 @@
 """Ways to fit: each owns its rounds. The one table from the name of a weighting to its scheme."""
 
+from fnmf.schemes._new_rows import Arrival, encode_arrival
 from fnmf.schemes._plain import PaperScheme, UniformScheme
-from fnmf.schemes._problem import Observer, Outcome, Problem, Scheme, Silent
+from fnmf.schemes._problem import (
+    Arrays,
+    BlankLedger,
+    Ledger,
+    Observer,
+    Outcome,
+    Problem,
+    Scheme,
+    Silent,
+)
 from fnmf.schemes._relevance import RelevanceScheme
 from fnmf.schemes._start import initial_factors
 
@@ -13,10 +23,15 @@ SCHEMES: dict[str, type[Scheme]] = {
 
 __all__ = [
     "SCHEMES",
+    "Arrays",
+    "Arrival",
+    "BlankLedger",
+    "Ledger",
     "Observer",
     "Outcome",
     "Problem",
     "Scheme",
     "Silent",
+    "encode_arrival",
     "initial_factors",
 ]

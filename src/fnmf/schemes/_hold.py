@@ -14,7 +14,6 @@ from fnmf._lloyd import quick_kmeans
 from fnmf._settings import Settings
 from fnmf.data import View
 from fnmf.graph import (
-    Nearest,
     best_of,
     nearest_anchors,
     neighbor_graph,
@@ -23,6 +22,8 @@ from fnmf.graph import (
     vote,
 )
 from fnmf.runners import Runner
+from fnmf.schemes._kept import kept_graph, kept_nearest
+from fnmf.schemes._problem import Ledger
 from fnmf.solver import Machine
 from fnmf.terms import AnchorTies, NoTies, Ties, graph_ties
 
@@ -116,16 +117,25 @@ class AnchorHold(Nothing):
         Anchors of a sample.
     runner : Runner
         Who works through the blocks.
+    ledger : Ledger
+        Keeps the anchors of the samples.
     """
 
-    def __init__(self, weighted: View, n_neighbors: int, seed: int, runner: Runner) -> None:
+    def __init__(
+        self, weighted: View, n_neighbors: int, seed: int, runner: Runner, ledger: Ledger
+    ) -> None:
         n = weighted.shape[0]
         chosen = np.random.RandomState(seed).choice(n, min(_ANCHORS, n), replace=False)
         self.anchors: np.ndarray | None = np.sort(chosen)
         self._view = weighted.subset(self.anchors)
         self._rows = weighted.narrowed(weighted.take(self.anchors))
         self._neighbors, self._weighted, self._runner = n_neighbors, weighted, runner
-        self.nearest: Nearest = nearest_anchors(weighted, self._rows, n_neighbors, runner)
+        self.nearest = kept_nearest(
+            ledger,
+            f"anchors-{seed}",
+            lambda: nearest_anchors(weighted, self._rows, n_neighbors, runner),
+            (n, len(self.anchors)),
+        )
 
     def clusters(self, n_clusters: int, seed: int, known: Known | None = None) -> np.ndarray | None:
         graph = small_graph(self._rows, self._neighbors)
@@ -156,14 +166,18 @@ def extended(
     return vote(nearest, known.labels)
 
 
-def hold_of(weighted: View, settings: Settings, seed: int, runner: Runner) -> Hold:
+def hold_of(weighted: View, settings: Settings, seed: int, runner: Runner, ledger: Ledger) -> Hold:
     """The user's graph, one of the nearest neighbours, anchors for many samples, or nothing."""
     if settings.graph is None:
         return Nothing()
     if not settings.builds_graph:
         return GraphHold(settings.graph, weighted, runner) if settings.graph.nnz else Nothing()
     if settings.graph == "adaptive" and weighted.shape[0] > EXACT_ROWS and not settings.in_turn:
-        return AnchorHold(weighted, settings.n_neighbors, seed, runner)
+        return AnchorHold(weighted, settings.n_neighbors, seed, runner, ledger)
     k, verbose = settings.n_neighbors, settings.verbose
-    graph = neighbor_graph(weighted, k, settings.search, runner, verbose=verbose)
+
+    def make() -> sp.csr_array:
+        return neighbor_graph(weighted, k, settings.search, runner, verbose=verbose)
+
+    graph = kept_graph(ledger, f"graph-{seed}", make, weighted.shape[0])
     return GraphHold(graph, weighted, runner)

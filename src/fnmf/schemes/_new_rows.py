@@ -13,6 +13,7 @@ from fnmf.runners import Runner
 from fnmf.schemes._rows import Preparation, unit_scales
 from fnmf.schemes._stages import price_samples
 from fnmf.solver import RowModel, encode
+from fnmf.terms import Attraction
 
 
 @dataclass(frozen=True)
@@ -53,18 +54,30 @@ class Arrival:
 
 def encode_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
     """Codes of new rows, in the units of the fit."""
-    omega, prices, mean = _present(fitted.omega), _present(fitted.prices), _present(fitted.mean)
-    new = Arrival.of(fitted, view, runner)
-    own_prices = price_samples(new.scaled, mean, prices, runner)
-    held = None
+    new, held = Arrival.of(fitted, view, runner), None
     if settings.graph is not None and fitted.strength:
         codes = fitted.embedding if fitted.held_codes is None else fitted.held_codes
         k, strength = settings.n_neighbors, fitted.strength
         held = attraction(new.there, new.weighted, codes, k, strength, runner)
-    together = len(omega) == 1 or settings.assignment == "shared"
-    shared = fitted.assignments[0] if together else None
-    model = RowModel(fitted.components.T, omega, on_residual=True, shared=shared)
-    return encode(new.scaled, model, runner, held, own_prices)[0]
+    shared = settings.assignment == "shared"
+    return encode_arrival(fitted, new, runner, held, shared=shared)[0]
+
+
+def encode_arrival(
+    fitted: Fitted,
+    new: Arrival,
+    runner: Runner,
+    held: Attraction | None = None,
+    *,
+    shared: bool = False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Codes and assignments of new rows, each solved on its own."""
+    omega, prices, mean = _present(fitted.omega), _present(fitted.prices), _present(fitted.mean)
+    own_prices = price_samples(new.scaled, mean, prices, runner)
+    together = fitted.assignments[0] if shared or len(omega) == 1 else None
+    model = RowModel(fitted.components.T, omega, on_residual=True, shared=together)
+    V, P, _ = encode(new.scaled, model, runner, held, own_prices)
+    return V, P
 
 
 def predict_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:

@@ -15,6 +15,7 @@ from fnmf.data import Scaling, View, view_of
 from fnmf.exceptions import WeightCollapseWarning
 from fnmf.graph import attraction, neighbor_graph
 from fnmf.runners import Runner
+from fnmf.schemes._kept import kept_graph
 from fnmf.schemes._problem import Problem, Scheme, Watch, every_row, not_settled, with_rounds
 from fnmf.schemes._rows import exact_codes, unit_scales
 from fnmf.schemes._start import initial_factors
@@ -77,7 +78,7 @@ class PlainScheme(Scheme):
         self.machine = Machine(problem.view, runner)
         self.graph = self.settings.graph
         if self.settings.builds_graph:
-            self.graph = self._neighbor_graph(problem.view)
+            self.graph = self._neighbor_graph(problem.view, "graph")
         self.live = self.machine.column_energy > 0
         self.shared = self.is_shared(self.settings)
 
@@ -108,13 +109,13 @@ class PlainScheme(Scheme):
     def start(self, seed: int) -> PlainOutcome:
         """Starting values, a run, and for every refresh another run on a new graph."""
         watch, graph = Watch(self.problem), self.graph
-        result = self._solve(self._start_factors(seed), graph, watch)
+        result = self._solve(self._start_factors(seed), graph, watch, f"start-{seed}")
         histories = [result.history]
-        for _ in range(self.refreshes(self.settings)):
+        for number in range(self.refreshes(self.settings)):
             if watch.stopped:
                 break
-            graph = self._weighted_graph(result.factors)
-            result = self._solve(result.factors, graph, watch)
+            graph = self._weighted_graph(result.factors, f"graph-{seed}-{number}")
+            result = self._solve(result.factors, graph, watch, f"start-{seed}-{number}")
             histories.append(result.history)
         result = replace(result, history=with_rounds(histories))
         if graph is None or self.settings.smoothness == 0:
@@ -165,7 +166,9 @@ class PlainScheme(Scheme):
         P = np.full((rows, settings.n_weightings), 1 / settings.n_weightings, V.dtype)
         return Factors(U, V, P, weights)
 
-    def _solve(self, factors: Factors, graph: sp.csr_array | None, watch: Watch) -> Result:
+    def _solve(
+        self, factors: Factors, graph: sp.csr_array | None, watch: Watch, name: str
+    ) -> Result:
         settings = self.settings
         objective = Objective(
             weighting=self.weighting(),
@@ -176,22 +179,24 @@ class PlainScheme(Scheme):
         )
         stopping = Stopping(max_iter=settings.max_iter, tol=float(settings.tol))
         observe = watch.over(lambda progress: self._model(progress.factors, graph))
-        return solve(self.machine, objective, factors, settings.solver, stopping, observe)
+        journal = self.problem.ledger.journal(name)
+        return solve(self.machine, objective, factors, settings.solver, stopping, observe, journal)
 
-    def _neighbor_graph(self, view: View) -> sp.csr_array:
-        settings = self.settings
-        return neighbor_graph(
-            view, settings.n_neighbors, settings.search, self.runner, verbose=settings.verbose
-        )
+    def _neighbor_graph(self, view: View, name: str) -> sp.csr_array:
+        def make() -> sp.csr_array:
+            k, verbose = self.settings.n_neighbors, self.settings.verbose
+            return neighbor_graph(view, k, self.settings.search, self.runner, verbose=verbose)
 
-    def _weighted_graph(self, factors: Factors) -> sp.csr_array:
+        return kept_graph(self.problem.ledger, name, make, view.shape[0])
+
+    def _weighted_graph(self, factors: Factors, name: str) -> sp.csr_array:
         """Neighbours by the features that count: rows of X ∘ e at unit length, e = Σ_j p_j² θ_j."""
         effective = np.mean(factors.P.astype(np.float64) ** 2, axis=0) @ factors.weights
         view = self.problem.view
         n, d = view.shape
         raw = Scaling(np.ones(n), np.full(d, np.inf), effective)
         _, scales = unit_scales(view.scaled(raw), self.runner)
-        return self._neighbor_graph(view.scaled(replace(raw, rows=scales), drop=True))
+        return self._neighbor_graph(view.scaled(replace(raw, rows=scales), drop=True), name)
 
     def _end_on_exact_codes(self, result: Result) -> None:
         """Without a graph rows are independent: end with the row solve that ``transform`` does."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -14,10 +14,12 @@ from fnmf._fitted import Fitted
 from fnmf._settings import Settings
 from fnmf.data import View
 from fnmf.runners import Runner
-from fnmf.solver import HISTORY, Observe, Progress
+from fnmf.solver import HISTORY, Journal, Observe, Progress, Unwritten
 from fnmf.terms import RULES, Kinds
 
 _PRINT_EVERY = 10
+
+Arrays = dict[str, np.ndarray]
 
 
 class Observer(Protocol):
@@ -50,6 +52,26 @@ class Silent:
         """Nothing."""
 
 
+class Ledger(Protocol):
+    """Where a fit keeps what it would not like to do twice."""
+
+    def kept(self, name: str, make: Callable[[], Arrays]) -> Arrays:
+        """What was kept under a name; made, and kept, if it is not there."""
+
+    def journal(self, name: str) -> Journal:
+        """The journal of a run of the solver."""
+
+
+class BlankLedger:
+    """A ledger that keeps nothing."""
+
+    def kept(self, name: str, make: Callable[[], Arrays]) -> Arrays:
+        return make()
+
+    def journal(self, name: str) -> Journal:
+        return Unwritten()
+
+
 @dataclass(frozen=True)
 class Problem:
     """Data and what is asked of them; all checks are behind us.
@@ -64,12 +86,15 @@ class Problem:
         Seed of the k-means that gives the labels.
     observer : Observer
         Told about starts and iterations.
+    ledger : Ledger
+        Keeps what is dear, where the user wants a checkpoint.
     """
 
     settings: Settings
     view: View
     labels_seed: int
     observer: Observer
+    ledger: Ledger = field(default_factory=BlankLedger)
 
 
 class Watch:

@@ -38,7 +38,7 @@ from fnmf.schemes._stages import (
     start_from,
     used_share,
 )
-from fnmf.solver import Factors, Machine, Result, Stopping, solve
+from fnmf.solver import Factors, Journal, Machine, Result, Stopping, solve
 from fnmf.terms import (
     EvenRows,
     GraphTies,
@@ -129,7 +129,7 @@ class RelevanceScheme(Scheme):
         choice = choose(self.measured, settings, seed, runner)
         self._tell(choice)
         prepared = prepare(self.measured, choice.units, choice.weights, choice.unit, runner)
-        hold = hold_of(prepared.weighted, settings, seed, runner)
+        hold = hold_of(prepared.weighted, settings, seed, runner, self.problem.ledger)
         known = None if choice.labels is None else Known(choice.sample, choice.labels)
         labels = hold.clusters(settings.clusters, seed, known)
         factors, prices = self._factors(choice, prepared, hold, labels, seed)
@@ -137,7 +137,8 @@ class RelevanceScheme(Scheme):
         strength = float(settings.smoothness) * prepared.varying * used
         setting = Setting(choice, prepared, hold, hold.ties(strength, prepared.view.dtype))
         floor = _EXACT * len(factors.V) * prepared.energy * prepared.varying * used
-        result = self._solve(setting, factors, ResidualWeighting(prices), floor)
+        journal = self.problem.ledger.journal(f"start-{seed}")
+        result = self._solve(setting, factors, ResidualWeighting(prices), floor, journal)
         kmeans = None
         if labels is None:
             kmeans = kmeans_on(result.factors.V, settings.clusters, self.problem.labels_seed)
@@ -207,7 +208,12 @@ class RelevanceScheme(Scheme):
         return Factors(U, V, P, weights.omega), prices
 
     def _solve(
-        self, setting: Setting, factors: Factors, weighting: ResidualWeighting, floor: float
+        self,
+        setting: Setting,
+        factors: Factors,
+        weighting: ResidualWeighting,
+        floor: float,
+        journal: Journal,
     ) -> Result:
         settings, view = self.settings, setting.prepared.view
         shared = len(factors.P) == 1
@@ -215,7 +221,7 @@ class RelevanceScheme(Scheme):
         stopping = Stopping(settings.max_iter, tol=settings.tol, floor=floor, codes=_CODES)
         observe = self.watch.over(lambda progress: self._model(setting, progress.factors, None))
         machine = Machine(view, self.runner)
-        result = solve(machine, objective, factors, settings.solver, stopping, observe)
+        result = solve(machine, objective, factors, settings.solver, stopping, observe, journal)
         if setting.ties.strength == 0:
             # On their own rows are independent: end with the row solve of ``transform``.
             result.objective = exact_codes(view, result.factors, weighting, shared, self.runner)

@@ -1,24 +1,46 @@
 """The loop over sweeps, the solve of single rows, and the sums that schemes need between runs."""
 
+from fnmf.solver._basis import update_basis
 from fnmf.solver._encode import RowModel, encode
 from fnmf.solver._loop import solve
 from fnmf.solver._machine import Machine
-from fnmf.solver._moments import cluster_moments, column_sums, row_lengths, weighted_distances
-from fnmf.solver._state import HISTORY, Factors, Observe, Progress, Result, Stopping
+from fnmf.solver._moments import (
+    cluster_moments,
+    cluster_sums,
+    column_sums,
+    row_lengths,
+    weighted_distances,
+)
+from fnmf.solver._state import (
+    HISTORY,
+    Factors,
+    Journal,
+    Observe,
+    Progress,
+    Result,
+    Snapshot,
+    Stopping,
+    Unwritten,
+)
 
 __all__ = [
     "HISTORY",
     "Factors",
+    "Journal",
     "Machine",
     "Observe",
     "Progress",
     "Result",
     "RowModel",
+    "Snapshot",
     "Stopping",
+    "Unwritten",
     "cluster_moments",
+    "cluster_sums",
     "column_sums",
     "encode",
     "row_lengths",
     "solve",
+    "update_basis",
     "weighted_distances",
 ]

@@ -10,7 +10,18 @@ import numpy as np
 from fnmf.solver._machine import Machine
 from fnmf.solver._own import descent_iteration, multiplicative_iteration
 from fnmf.solver._shared import shared_descent_iteration, shared_multiplicative_iteration
-from fnmf.solver._state import HISTORY, TERMS, Factors, Observe, Progress, Result, Stopping
+from fnmf.solver._state import (
+    HISTORY,
+    TERMS,
+    Factors,
+    Journal,
+    Observe,
+    Progress,
+    Result,
+    Snapshot,
+    Stopping,
+    Unwritten,
+)
 from fnmf.solver._sweeps import Sweeps
 from fnmf.terms import RULES, Objective
 
@@ -30,21 +41,28 @@ def solve(
     solver: str,
     stopping: Stopping,
     observe: Observe | None = None,
+    journal: Journal | None = None,
 ) -> Result:
     """Run until the objective and the codes have both settled, or ``max_iter`` is reached.
 
     The factors are updated in place. ``observe`` is called after every iteration and may end
-    the run by returning true.
+    the run by returning true. With a ``journal`` the run goes on from where it was last.
     """
     rule = RULES[solver]
     objective.kinds.check(rule)
     iterate = _ITERATIONS[objective.shared, rule.in_turn]
     sweeps = Sweeps(machine, objective, rule)
+    journal = journal or Unwritten()
     rows: list[tuple[float, float, float, float]] = []
-    converged = stopped = False
-    sweeps.refresh_ties(factors.V)
+    converged = ended = False
+    if (snapshot := journal.last()) is None:
+        sweeps.refresh_ties(factors.V)
+    else:
+        _go_on(snapshot, sweeps, factors)
+        rows = snapshot.history.tolist()
+        converged, ended = bool(snapshot.converged), bool(snapshot.ended)
     before = np.empty_like(factors.V)
-    while len(rows) < stopping.max_iter and not (converged or stopped):
+    while not ended:
         np.copyto(before, factors.V)
         reconstruction, smoothness = iterate(sweeps, factors)
         diversity = objective.weighting.penalty(factors.weights)
@@ -56,9 +74,29 @@ def solve(
             converged = _settled(change, before, factors.V, stopping)
         if observe is not None:
             terms = dict(zip(TERMS, rows[-1], strict=True))
-            stopped = observe(Progress(len(rows), terms, factors))
+            converged = observe(Progress(len(rows), terms, factors)) or converged
+        ended = converged or len(rows) >= stopping.max_iter
+        if ended or journal.due():
+            history, flags = np.array(rows, dtype=HISTORY), (converged, ended)
+            now = factors.U, factors.V, factors.P, factors.weights, sweeps.pulled, history
+            journal.write(Snapshot(*now, *(np.array(flag) for flag in flags)))
     history = np.array(rows, dtype=HISTORY)
-    return Result(factors, history, converged or stopped, float(history["total"][-1]))
+    return Result(factors, history, converged, float(history["total"][-1]))
+
+
+def _go_on(snapshot: Snapshot, sweeps: Sweeps, factors: Factors) -> None:
+    """Put a run where it was; compiled code must see no array that does not fit."""
+    for name in ("U", "V", "P", "weights"):
+        own, kept = getattr(factors, name), getattr(snapshot, name)
+        if kept.shape != own.shape or kept.dtype != own.dtype:
+            raise ValueError(
+                f"The checkpoint does not fit: {name} has shape {kept.shape} and type "
+                f"{kept.dtype}, {own.shape} and {own.dtype} are needed; begin anew without it."
+            )
+        setattr(factors, name, kept)
+    fits = snapshot.history.dtype == HISTORY and len(snapshot.history)
+    if not (fits and sweeps.restore(snapshot.pull, factors.V)):
+        raise ValueError("The checkpoint does not fit this run; begin anew without it.")
 
 
 def _settled(change: float, before: np.ndarray, after: np.ndarray, stopping: Stopping) -> bool:

@@ -1,5 +1,7 @@
 """Sums over the data that a change of the feature weights needs, one sweep each."""
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -24,18 +26,36 @@ def row_lengths(view: View, runner: Runner) -> np.ndarray:
     return np.sqrt(concatenated(runner.each(view.row_energy, view.blocks())))
 
 
+class ClusterSums(NamedTuple):
+    """Sums of values and squares by cluster, (k, d), and of fourth powers over all, (d,)."""
+
+    sums: np.ndarray
+    squares: np.ndarray
+    fourth: np.ndarray
+
+
 def cluster_moments(
     view: View, labels: np.ndarray, n_clusters: int, mean: np.ndarray, runner: Runner
 ) -> Moments:
     """Counts, means and squares by cluster, and fourth moments, all about ``mean``."""
+    found = cluster_sums(view, labels, n_clusters, mean, runner)
+    counts = np.bincount(labels, minlength=n_clusters).astype(np.float64)
+    return Moments.from_sums(counts, mean, *found)
 
-    def task(start: int, stop: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+
+def cluster_sums(
+    view: View, labels: np.ndarray, n_clusters: int, mean: np.ndarray, runner: Runner
+) -> ClusterSums:
+    """What moments are made of: sums about ``mean``, which add."""
+
+    def task(start: int, stop: int) -> ClusterSums:
         members = _indicator(labels[start:stop], n_clusters)
         Z = view.double(start, stop)
         if isinstance(Z, np.ndarray):
             Z -= mean
             powers = Z * Z
-            return members @ Z, members @ powers, np.einsum("ik,ik->k", powers, powers)
+            fourth = np.einsum("ik,ik->k", powers, powers)
+            return ClusterSums(members @ Z, members @ powers, fourth)
         columns, counts = Z.indices, members.sum(axis=1)[:, None]
         Z.data -= mean[columns]
         squares = sp.csr_array((Z.data**2, columns, Z.indptr), Z.shape)
@@ -43,15 +63,13 @@ def cluster_moments(
         # Entries that are not stored are zeros, and lie ``mean`` below the mean.
         absent = counts - (members @ present).toarray()
         fourth = np.bincount(columns, Z.data**4, Z.shape[1])
-        return (
+        return ClusterSums(
             (members @ Z).toarray() - absent * mean,
             (members @ squares).toarray() + absent * mean**2,
             fourth + absent.sum(axis=0) * mean**4,
         )
 
-    sums, squares, fourth = add_up(runner.each(task, view.blocks()))
-    counts = np.bincount(labels, minlength=n_clusters).astype(np.float64)
-    return Moments.from_sums(counts, mean, sums, squares, fourth)
+    return add_up(runner.each(task, view.blocks()))
 
 
 def weighted_distances(

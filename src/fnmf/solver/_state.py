@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -53,6 +53,48 @@ class Progress(NamedTuple):
 
 
 Observe = Callable[[Progress], bool]
+
+
+class Snapshot(NamedTuple):
+    """A run between two iterations, with all that the next one needs to come out the same.
+
+    ``pull`` is S V as it was rescaled on the way: computed anew it would differ in rounding.
+    """
+
+    U: np.ndarray
+    V: np.ndarray
+    P: np.ndarray
+    weights: np.ndarray
+    pull: np.ndarray
+    history: np.ndarray
+    converged: np.ndarray
+    ended: np.ndarray
+
+
+class Journal(Protocol):
+    """Where a run writes how far it has come."""
+
+    def last(self) -> Snapshot | None:
+        """Where to go on, if the run has been there before."""
+
+    def due(self) -> bool:
+        """Whether it is time to write."""
+
+    def write(self, snapshot: Snapshot) -> None:
+        """Keep this instead of what was kept before."""
+
+
+class Unwritten:
+    """A journal that keeps nothing."""
+
+    def last(self) -> Snapshot | None:
+        return None
+
+    def due(self) -> bool:
+        return False
+
+    def write(self, snapshot: Snapshot) -> None:
+        """Nothing."""
 
 
 @dataclass

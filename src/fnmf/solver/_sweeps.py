@@ -94,6 +94,19 @@ class Sweeps:
             self._pull = np.empty_like(V)
         return ties.strength * ties.pull(V, self._pull, self.machine)
 
+    @property
+    def pulled(self) -> np.ndarray:
+        """S V as the next sweep will use it."""
+        return self._pull
+
+    def restore(self, pull: np.ndarray, V: np.ndarray) -> bool:
+        """Take S V as it was kept; false if it does not fit the codes."""
+        shape = V.shape if self.objective.ties.strength > 0 else (0, 0)
+        if pull.shape != shape or pull.dtype != V.dtype:
+            return False
+        self._pull = pull
+        return True
+
     def rescale(self, V: np.ndarray, norms: np.ndarray) -> None:
         """Multiply the columns of V, and of S V with them."""
         factors = norms.astype(V.dtype)
