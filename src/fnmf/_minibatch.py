@@ -1,0 +1,369 @@
+"""The estimator for streams: constant memory, one batch at a time, as long as they come."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from fnmf._fnmf import FNMF
+from fnmf._settings import Settings
+from fnmf._validation import check_data, check_integer, check_real
+from fnmf.data import Data, View, view_of, working_dtype
+
+_MAX_SEED = np.iinfo(np.int32).max
+# The model is renewed when this share of what is remembered has come since the last time.
+_RENEW = 0.5
+_OWN = ("batch_size", "forget_factor", "sample_size", "random_state")
+
+
+class MiniBatchFNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Feature weighted non-negative matrix factorisation of a stream.
+
+    Takes rows in batches and keeps a model of what they were lately: a sample of fixed size, in
+    which recent rows are more likely than old ones, and sums that decay. Weights, preparation,
+    neighbours and clusters are found anew on the sample whenever enough has come; between, basis,
+    cluster centres and relevance follow the sums. Clusters that are found again keep their
+    numbers.
+
+    Parameters
+    ----------
+    n_components : int, default=8
+        Number of components, that is the length of the representation.
+
+    n_weightings : int, default=3
+        Most weightings of the features, as for :class:`FNMF`.
+
+    smoothness : float, default=100.0
+        How much neighbours are held together, in units of the variance of the rows.
+
+    n_neighbors : int, default=5
+        Neighbours of a sample in the graph.
+
+    row_norm : {"auto", "unit", "none"}, default="auto"
+        Whether rows are brought to unit length.
+
+    column_units : {"auto", "own", "typical"}, default="auto"
+        Units of the features.
+
+    n_clusters : int or None, default=None
+        Clusters; ``None`` means ``n_components``.
+
+    batch_size : int, default=1024
+        Rows of a batch in ``fit``, and the unit in which ``forget_factor`` counts.
+
+    forget_factor : float, default=0.99
+        What a row counts for after another ``batch_size`` rows have come, relative to before; at
+        most 1, which forgets nothing. The memory is batch_size / (1 − forget_factor) rows long:
+        a row that old counts about a third, one three times as old a twentieth.
+
+    sample_size : int, default=3000
+        Rows kept. New rows are compared with them; memory and the time of a renewal grow with it.
+
+    max_iter : int, default=300
+        Most iterations of a renewal.
+
+    tol : float, default=1e-4
+        When an iteration of a renewal is the last, as for :class:`FNMF`.
+
+    random_state : int, RandomState instance or None, default=None
+        Seed of the sample and of renewals.
+
+    n_jobs : int or None, default=None
+        Threads; results do not depend on it.
+
+    verbose : int, default=0
+        1 prints each renewal.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Basis.
+    feature_weights_ : ndarray of shape (n_weightings, n_features)
+        Weightings; each sums to 1.
+    feature_relevance_ : ndarray of shape (n_features,)
+        Share of each feature's variance that the clusters explain beyond chance, by the sums of
+        all rows that are remembered.
+    feature_importances_ : ndarray of shape (n_features,)
+        The same as a share of its sum.
+    cluster_sizes_ : ndarray of shape (n_clusters,)
+        Rows of each cluster, with what they still count for.
+    structure_found_ : bool or None
+        Whether the last renewal found structure beyond chance.
+    labels_ : ndarray of shape (n_samples,)
+        Cluster of each sample given to ``fit``; ``partial_fit`` does not keep them.
+    n_samples_seen_ : int
+        Rows seen so far.
+    n_steps_ : int
+        Batches seen so far.
+    n_renewals_ : int
+        How often the model was found anew.
+    n_features_in_ : int
+        Features seen during fit.
+
+    See Also
+    --------
+    FNMF : All data at once.
+
+    Examples
+    --------
+    >>> from fnmf import MiniBatchFNMF
+    >>> from fnmf.datasets import make_noisy_gaussians
+    >>> X, y = make_noisy_gaussians(random_state=0)
+    >>> model = MiniBatchFNMF(n_components=3, random_state=0)
+    >>> for start in range(0, len(X), 100):
+    ...     model = model.partial_fit(X[start : start + 100])
+    >>> bool(model.feature_importances_[:2].sum() > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        n_weightings: int = 3,
+        smoothness: float = 100.0,
+        n_neighbors: int = 5,
+        row_norm: str = "auto",
+        column_units: str = "auto",
+        n_clusters: int | None = None,
+        batch_size: int = 1024,
+        forget_factor: float = 0.99,
+        sample_size: int = 3000,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_weightings = n_weightings
+        self.smoothness = smoothness
+        self.n_neighbors = n_neighbors
+        self.row_norm = row_norm
+        self.column_units = column_units
+        self.n_clusters = n_clusters
+        self.batch_size = batch_size
+        self.forget_factor = forget_factor
+        self.sample_size = sample_size
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
+        """Learn from one pass over the data, their rows in random order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, memory map, MappedCSR} of shape (n_samples, n_features)
+            Non-negative data.
+        y : Ignored
+            Present by convention.
+
+        Returns
+        -------
+        self
+        """
+        settings = self._settings()
+        data = check_data(self, X, reset=True)
+        settings.for_data(data)
+        view = view_of(data)
+        self._forget()
+        order = self._rng.permutation(view.shape[0])
+        for start in range(0, len(order), self.batch_size):
+            rows = np.sort(order[start : start + self.batch_size])
+            last = start + self.batch_size >= len(order)
+            self._learn(view.subset(rows), settings, renew=last and not self._renewed_lately())
+        for warning in self._fitted.warnings:
+            warnings.warn(warning, stacklevel=2)
+        self.labels_ = self._new_rows("predict", view)
+        return self
+
+    def partial_fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
+        """Learn from the next batch of a stream.
+
+        The first model is made when there are enough rows for the clusters and neighbours asked
+        for; until then rows are kept, and ``predict`` says that the model is not fitted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative rows, one or many.
+        y : Ignored
+            Present by convention.
+
+        Returns
+        -------
+        self
+        """
+        settings = self._settings()
+        first = not hasattr(self, "_reservoir")
+        data = check_data(self, X, reset=first)
+        if first:
+            self._forget()
+        if hasattr(self, "labels_"):
+            del self.labels_
+        view = view_of(data)
+        # A huge batch is several: what it brings should count as if it had come bit by bit.
+        for start in range(0, view.shape[0], self.batch_size):
+            rows = np.arange(start, min(start + self.batch_size, view.shape[0]))
+            whole = len(rows) == view.shape[0]
+            self._learn(view if whole else view.subset(rows), settings)
+        return self
+
+    def fit_predict(self, X: ArrayLike | sp.sparray, y: Any = None) -> np.ndarray:
+        """Fit and return the cluster of each sample, ``labels_``."""
+        return self.fit(X).labels_
+
+    def transform(self, X: ArrayLike | sp.sparray) -> np.ndarray:
+        """Representation of samples, each solved on its own and held to its nearest kept rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self, msg=self._unfitted())
+        data = check_data(self, X, reset=False)
+        return self._new_rows("encode", view_of(data)).astype(working_dtype(data.dtype))
+
+    def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
+        """Cluster of samples: the one that most of their nearest kept rows belong to.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self, msg=self._unfitted())
+        data: Data = check_data(self, X, reset=False)
+        return self._new_rows("predict", view_of(data))
+
+    def _settings(self) -> Settings:
+        """All parameters, checked."""
+        check_integer("batch_size", self.batch_size, low=1)
+        check_integer("sample_size", self.sample_size, low=1)
+        if check_real("forget_factor", self.forget_factor, strict=True) > 1:
+            raise ValueError(
+                f"forget_factor={self.forget_factor} is more than 1; use 1 to forget nothing, "
+                "or a little less."
+            )
+        own = {k: v for k, v in self.get_params(deep=False).items() if k not in _OWN}
+        settings = Settings.of({**FNMF().get_params(deep=False), **own})
+        if self.sample_size < self._fewest(settings):
+            raise ValueError(
+                f"sample_size={self.sample_size} is too small; {self._fewest(settings)} rows are "
+                "needed for these n_components, n_clusters and n_neighbors."
+            )
+        return settings
+
+    def _fewest(self, settings: Settings) -> int:
+        """Rows without which there is no model."""
+        return max(settings.n_components, settings.clusters, settings.n_neighbors + 2)
+
+    def _forget(self) -> None:
+        """Begin a new stream."""
+        for name in ("_reservoir", "_fitted", "_memory", "components_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        self._rng = check_random_state(self.random_state)
+        self.n_samples_seen_ = self.n_steps_ = self.n_renewals_ = 0
+        # Rows remembered, and how many of them came since the last renewal.
+        self._weight, self._fresh = 0.0, 0.0
+
+    def _learn(self, view: View, settings: Settings, renew: bool = False) -> None:
+        """Take in a batch."""
+        from fnmf.runners import threads
+        from fnmf.streaming import Reservoir, renewed
+
+        n = view.shape[0]
+        decay = self.forget_factor ** (n / self.batch_size)
+        self.n_samples_seen_ += n
+        self.n_steps_ += 1
+        self._weight, self._fresh = self._weight * decay + n, self._fresh * decay + n
+        if not hasattr(self, "_reservoir"):
+            self._reservoir = Reservoir.of(view.X)
+        age = -np.log(self.forget_factor) * self.n_samples_seen_ / self.batch_size
+        self._reservoir = self._reservoir.with_batch(view.X, age, self.sample_size, self._rng)
+        if len(self._reservoir) < self._fewest(settings):
+            return
+        before = getattr(self, "_fitted", None)
+        with threads(settings.n_jobs) as runner:
+            if before is None or renew or self._fresh >= _RENEW * self._weight:
+                seed = self._rng.randint(_MAX_SEED)
+                self._fitted, self._memory = renewed(
+                    self._reservoir, settings, seed, self._weight, before, runner
+                )
+                self._fresh = 0.0
+                self.n_renewals_ += 1
+                if self.verbose:
+                    print(f"[MiniBatchFNMF] renewed after {self.n_samples_seen_} rows")
+            else:
+                memory = self._memory.decayed(decay)
+                self._memory, self._fitted = memory.with_batch(before, view, runner)
+        self._show()
+
+    def _renewed_lately(self) -> bool:
+        return hasattr(self, "_fitted") and self._fresh == 0
+
+    def _show(self) -> None:
+        """What there is to see of the model."""
+        from fnmf.terms import relevance
+
+        fitted, dtype = self._fitted, self._fitted.components.dtype
+        self.components_ = fitted.components
+        self.feature_weights_ = fitted.feature_weights
+        found = relevance(self._memory.moments)
+        total = found.sum()
+        shares = found / total if total > 0 else fitted.feature_weights.mean(axis=0)
+        self.feature_relevance_ = found.astype(dtype)
+        self.feature_importances_ = np.asarray(shares, dtype)
+        self.cluster_sizes_ = self._memory.counts
+        self.structure_found_ = fitted.structure_found
+
+    def _new_rows(self, what: str, view: View) -> np.ndarray:
+        from fnmf.runners import threads
+        from fnmf.schemes import SCHEMES
+
+        settings = self._settings()
+        with threads(settings.n_jobs) as runner:
+            return getattr(SCHEMES["relevance"], what)(self._fitted, settings, view, runner)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "components_")
+
+    def _unfitted(self) -> str:
+        seen = getattr(self, "n_samples_seen_", 0)
+        return (
+            f"This %(name)s instance is not fitted yet: it has seen {seen} rows, and needs at "
+            f"least {self._fewest(self._settings())}. Call 'fit', or 'partial_fit' with more rows."
+        )
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        # Not through ClusterMixin: its checks feed negative data, which we must refuse.
+        tags.estimator_type = "clusterer"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
