@@ -4,7 +4,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fnmf import FNMF
+from fnmf import FNMF, MiniBatchFNMF
 
 ESTIMATORS = [
     FNMF(max_iter=100),
@@ -20,6 +20,7 @@ ESTIMATORS = [
         max_iter=200,
     ),
     FNMF(weighting="uniform", solver="hals", max_iter=200),
+    MiniBatchFNMF(max_iter=100, sample_size=200, batch_size=100),
 ]
 
 

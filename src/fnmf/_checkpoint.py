@@ -154,7 +154,7 @@ def fingerprint(view: View, runner: Runner) -> dict[str, Any]:
         "features": view.shape[1],
         "type": str(view.X.dtype),
         "sparse": view.sparse,
-        "digest": _digest(*runner.each(view.digest, view.blocks())),
+        "digest": _digest(*runner.over(View.digest, view)),
     }
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +23,10 @@ from sklearn.utils.validation import check_is_fitted
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
 from fnmf._validation import check_data
-from fnmf.data import Data, view_of, working_dtype
+from fnmf.data import Data, View, is_dask, view_of, working_dtype
+
+if TYPE_CHECKING:
+    from fnmf.runners import Runner
 
 
 def _recovers_rows(estimator: FactorisationFace) -> bool:
@@ -34,17 +40,46 @@ def _recovers_rows(estimator: FactorisationFace) -> bool:
     return True
 
 
-class FactorisationFace(
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+@contextmanager
+def workplace(estimator: Any, data: Any, n_jobs: int | None) -> Iterator[tuple[View, Runner]]:
+    """How data are seen, and who works through their blocks."""
+    if is_dask(data):
+        from fnmf.distributed import dask_runner, dask_view
+
+        with dask_runner(n_jobs) as remote:
+            yield dask_view(estimator, data), remote
+        return
+    from fnmf.runners import threads
+
+    with threads(n_jobs) as runner:
+        yield view_of(data), runner
+
+
+class NonNegativeFace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A clusterer and transformer of non-negative rows, dense or sparse."""
+
+    components_: np.ndarray
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        # Not through ClusterMixin: its checks feed negative data, which we must refuse.
+        tags.estimator_type = "clusterer"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class FactorisationFace(CallbackSupportMixin, NonNegativeFace):
     """An estimator that keeps a ``Fitted`` record; subclasses have parameters and ``fit``."""
 
     weighting: str
-    components_: np.ndarray
     embedding_: np.ndarray
+    assignments_: np.ndarray
     labels_: np.ndarray
 
     @abstractmethod
@@ -80,6 +115,8 @@ class FactorisationFace(
         """
         check_is_fitted(self)
         data = check_data(self, X, reset=False)
+        if is_dask(data):
+            return self._lazily("transform", data, len(self.components_))
         return self._new_rows("encode", data).astype(working_dtype(data.dtype))
 
     def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
@@ -98,7 +135,10 @@ class FactorisationFace(
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        return self._new_rows("predict", check_data(self, X, reset=False))
+        data = check_data(self, X, reset=False)
+        if is_dask(data):
+            return self._lazily("predict", data, None)
+        return self._new_rows("predict", data)
 
     @available_if(_recovers_rows)
     def inverse_transform(self, X: ArrayLike) -> np.ndarray:
@@ -118,16 +158,12 @@ class FactorisationFace(
         check_is_fitted(self)
         return SCHEMES[self.weighting].decode(Fitted.of(vars(self)), np.asarray(X))
 
-    @property
-    def _n_features_out(self) -> int:
-        return self.components_.shape[0]
-
     def _new_rows(self, what: str, data: Data) -> np.ndarray:
         """What the scheme of the fit makes of new rows."""
         from fnmf.runners import threads
         from fnmf.schemes import SCHEMES
 
-        settings, fitted = Settings.of(self.get_params(deep=False)), Fitted.of(vars(self))
+        settings, fitted = Settings.of(self.get_params(deep=False)), Fitted.of(vars(self._light()))
         with threads(settings.n_jobs) as runner:
             scheme = SCHEMES[settings.weighting]
             return getattr(scheme, what)(fitted, settings, view_of(data), runner)
@@ -141,6 +177,29 @@ class FactorisationFace(
             elif hasattr(self, name):
                 delattr(self, name)
 
+    def _adopt_chunks(self, X: Any) -> None:
+        """Results of the rows of a Dask array as Dask arrays in the same chunks."""
+        from fnmf.distributed import as_dask
+
+        for name in ("embedding_", "assignments_", "labels_"):
+            setattr(self, name, as_dask(getattr(self, name), X))
+
+    def _lazily(self, method: str, X: Any, width: int | None) -> Any:
+        """A Dask array of what new rows of another one come to, when somebody asks."""
+        from fnmf.distributed import new_rows
+
+        dtype = np.dtype(np.int64) if width is None else working_dtype(X.dtype)
+        return new_rows(self._light().set_params(n_jobs=1, verbose=0), method, X, width, dtype)
+
+    def _light(self) -> Self:
+        """A copy without Dask arrays: of all that they hold new rows need one row."""
+        light = copy(self)
+        if is_dask(vars(self).get("labels_")):
+            light.assignments_ = self.assignments_[:1].compute()  # type: ignore[attr-defined]
+            light.embedding_ = np.empty((0, len(self.components_)), self.embedding_.dtype)
+            light.labels_ = np.empty(0, self.labels_.dtype)
+        return light
+
     def _html_repr(self) -> str:
         """What a notebook shows: scikit-learn's diagram, and below it what was learned."""
         diagram = super()._html_repr()
@@ -149,12 +208,3 @@ class FactorisationFace(
         from fnmf._notebook import summary_html
 
         return diagram + summary_html(self)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        # Not through ClusterMixin: its checks feed negative data, which we must refuse.
-        tags.estimator_type = "clusterer"
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
-from fnmf._face import FactorisationFace
+from fnmf._face import FactorisationFace, workplace
 from fnmf._settings import Settings
 from fnmf._validation import check_data
-from fnmf.data import view_of
+from fnmf.data import is_dask
 
 if TYPE_CHECKING:
     from fnmf._checkpoint import Checkpoint
@@ -286,7 +286,6 @@ class FNMF(FactorisationFace):
         """
         from fnmf._callbacks import IterationHooks
         from fnmf._checkpoint import open_ledger
-        from fnmf.runners import threads
         from fnmf.schemes import SCHEMES, Problem
         from fnmf.selection import best_start
 
@@ -298,12 +297,14 @@ class FNMF(FactorisationFace):
         rng = check_random_state(self.random_state)
         drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]
         hooks = IterationHooks(self, data, settings.n_init, scheme.most_iterations(settings))
-        view, free = view_of(data), self.random_state is None
-        with threads(settings.n_jobs) as runner:
+        free = self.random_state is None
+        with workplace(self, data, settings.n_jobs) as (view, runner):
             ledger, seeds = open_ledger(checkpoint, settings, view, drawn, runner, any_seeds=free)
             problem = Problem(settings, view, int(seeds[-1]), hooks, ledger)
             fitted = best_start(problem, seeds[:-1], runner)
         self._adopt(fitted)
+        if is_dask(data):
+            self._adopt_chunks(data)
         hooks.end()
         for warning in fitted.warnings:
             # Past scikit-learn's wrapper, to the line that called fit.

@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from fnmf._face import NonNegativeFace
 from fnmf._fnmf import FNMF
 from fnmf._settings import Settings
 from fnmf._validation import check_data, check_integer, check_real
@@ -19,11 +19,11 @@ from fnmf.data import Data, View, view_of, working_dtype
 
 _MAX_SEED = np.iinfo(np.int32).max
 # The model is renewed when this share of what is remembered has come since the last time.
-_RENEW = 0.5
+_RENEW = 0.75
 _OWN = ("batch_size", "forget_factor", "sample_size", "random_state")
 
 
-class MiniBatchFNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class MiniBatchFNMF(NonNegativeFace):
     """Feature weighted non-negative matrix factorisation of a stream.
 
     Takes rows in batches and keeps a model of what they were lately: a sample of fixed size, in
@@ -40,17 +40,8 @@ class MiniBatchFNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     n_weightings : int, default=3
         Most weightings of the features, as for :class:`FNMF`.
 
-    smoothness : float, default=100.0
-        How much neighbours are held together, in units of the variance of the rows.
-
-    n_neighbors : int, default=5
-        Neighbours of a sample in the graph.
-
-    row_norm : {"auto", "unit", "none"}, default="auto"
-        Whether rows are brought to unit length.
-
-    column_units : {"auto", "own", "typical"}, default="auto"
-        Units of the features.
+    smoothness, n_neighbors, row_norm, column_units
+        As for :class:`FNMF`.
 
     n_clusters : int or None, default=None
         Clusters; ``None`` means ``n_components``.
@@ -104,6 +95,8 @@ class MiniBatchFNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Batches seen so far.
     n_renewals_ : int
         How often the model was found anew.
+    n_iter_ : int
+        Iterations of the last renewal.
     n_features_in_ : int
         Features seen during fit.
 
@@ -117,8 +110,8 @@ class MiniBatchFNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     >>> from fnmf.datasets import make_noisy_gaussians
     >>> X, y = make_noisy_gaussians(random_state=0)
     >>> model = MiniBatchFNMF(n_components=3, random_state=0)
-    >>> for start in range(0, len(X), 100):
-    ...     model = model.partial_fit(X[start : start + 100])
+    >>> for start in range(3):
+    ...     model = model.partial_fit(X[start::3])
     >>> bool(model.feature_importances_[:2].sum() > 0.9)
     True
     """
@@ -265,6 +258,8 @@ class MiniBatchFNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 "or a little less."
             )
         own = {k: v for k, v in self.get_params(deep=False).items() if k not in _OWN}
+        # The renewals inside are told about by a line of our own.
+        own["verbose"] = max(0, int(self.verbose) - 1)
         settings = Settings.of({**FNMF().get_params(deep=False), **own})
         if self.sample_size < self._fewest(settings):
             raise ValueError(
@@ -279,9 +274,8 @@ class MiniBatchFNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _forget(self) -> None:
         """Begin a new stream."""
-        for name in ("_reservoir", "_fitted", "_memory", "components_"):
-            if hasattr(self, name):
-                delattr(self, name)
+        for name in {"_reservoir", "_fitted", "_memory", "components_"} & set(vars(self)):
+            delattr(self, name)
         self._rng = check_random_state(self.random_state)
         self.n_samples_seen_ = self.n_steps_ = self.n_renewals_ = 0
         # Rows remembered, and how many of them came since the last renewal.
@@ -335,7 +329,7 @@ class MiniBatchFNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.feature_relevance_ = found.astype(dtype)
         self.feature_importances_ = np.asarray(shares, dtype)
         self.cluster_sizes_ = self._memory.counts
-        self.structure_found_ = fitted.structure_found
+        self.structure_found_, self.n_iter_ = fitted.structure_found, fitted.n_iter
 
     def _new_rows(self, what: str, view: View) -> np.ndarray:
         from fnmf.runners import threads
@@ -354,16 +348,3 @@ class MiniBatchFNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             f"This %(name)s instance is not fitted yet: it has seen {seen} rows, and needs at "
             f"least {self._fewest(self._settings())}. Call 'fit', or 'partial_fit' with more rows."
         )
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.components_.shape[0]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        # Not through ClusterMixin: its checks feed negative data, which we must refuse.
-        tags.estimator_type = "clusterer"
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -17,7 +17,7 @@ from fnmf._validation import (
     check_jobs,
     check_real,
 )
-from fnmf.data import Data, working_dtype
+from fnmf.data import Data, is_dask, working_dtype
 
 
 @dataclass(frozen=True)
@@ -96,10 +96,33 @@ class Settings:
                 f"n_neighbors={self.n_neighbors} needs at least {self.n_neighbors + 2} samples, "
                 f"got n_samples={n_samples}; lower n_neighbors."
             )
+        if is_dask(data):
+            self._check_remote()
         graph = self.graph
         if not (graph is None or self.builds_graph):
             graph = check_graph(graph, n_samples, working_dtype(data.dtype))
         return replace(self, graph=graph, init=check_init(self.init, data, self.n_components))
+
+    def _check_remote(self) -> None:
+        """What needs all samples in one place cannot have them on a cluster."""
+        if self.graph is None:
+            return
+        if not (isinstance(self.graph, str) and self.graph == "adaptive"):
+            raise ValueError(
+                'graph must be "adaptive", which holds the rows of a Dask array to some of them, '
+                "or None; other graphs need all rows in one place."
+            )
+        if self.weighting != "relevance":
+            raise ValueError(
+                f'weighting="{self.weighting}" builds its graph from all rows in one place, which '
+                'a Dask array does not have; use weighting="relevance", or graph=None.'
+            )
+        if self.in_turn:
+            raise ValueError(
+                f'solver="{self.solver}" takes samples one after the other and needs lists of '
+                'neighbours, which the rows of a Dask array do not have; use "mu-fast", or '
+                "graph=None."
+            )
 
     @property
     def clusters(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
-from fnmf.data import Data, MappedCSR, canonical, check_structure
+from fnmf.data import Data, MappedCSR, canonical, check_structure, is_dask
 
 # Rows looked at together when an array larger than memory is checked.
 _ROWS_AT_ONCE = 4096
@@ -75,6 +75,8 @@ def check_data(
         X.check()
         _check_values(estimator, X.data[:, None], non_negative)
         return X
+    if is_dask(X):
+        return _check_dask(estimator, X, reset, min_samples)
     if isinstance(X, np.memmap):
         return _check_mapped(estimator, X, reset, non_negative, min_samples)
     if sp.issparse(X):
@@ -144,8 +146,9 @@ def check_init(init: Any, data: Data, n_components: int) -> Any:
     """A start: its name, or the user's pair (embedding, components) in double precision."""
     if isinstance(init, str):
         check_choice("init", init, STARTS)
-        if init == "nndsvda" and isinstance(data, MappedCSR):
-            raise ValueError('init="nndsvda" cannot work on a MappedCSR; use "kmeans" or "random".')
+        if init == "nndsvda" and (isinstance(data, MappedCSR) or is_dask(data)):
+            kind = "a MappedCSR" if isinstance(data, MappedCSR) else "a Dask array"
+            raise ValueError(f'init="nndsvda" cannot work on {kind}; use "kmeans" or "random".')
         return init
     try:
         V, H = (np.array(part, dtype=np.float64) for part in init)
@@ -197,6 +200,32 @@ def _check_mapped(
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     _check_samples(X.shape[0], min_samples, estimator)
     _check_values(estimator, X, non_negative)
+    return X
+
+
+def _check_dask(estimator: Any, X: Any, reset: bool, min_samples: int) -> Any:
+    """What can be known of a Dask array before anything is computed; its blocks come later."""
+    name = type(estimator).__name__
+    if X.ndim != 2:
+        raise ValueError(
+            f"X is a Dask array with {X.ndim} dimension(s); two are needed: samples and features."
+        )
+    if any(np.isnan(size) for sizes in X.chunks for size in sizes):
+        raise ValueError(
+            "X is a Dask array of unknown chunk sizes; call X.compute_chunk_sizes() first, or "
+            "make it with to_dask_array(lengths=True)."
+        )
+    if len(X.chunks[1]) > 1:
+        raise ValueError(
+            f"X is cut into {len(X.chunks[1])} chunks of columns; {name} needs whole rows: use "
+            "X.rechunk({1: -1})."
+        )
+    if 0 in X.shape:
+        raise ValueError(f"X has shape {X.shape}: at least one sample and one feature is needed.")
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"X is a Dask array of type {X.dtype}; {name} needs numbers.")
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    _check_samples(X.shape[0], min_samples, estimator)
     return X
 
 

@@ -1,4 +1,8 @@
-"""Warnings the library raises on its own account."""
+"""Warnings and errors the library raises on its own account."""
+
+
+class ClusterLostError(RuntimeError):
+    """The cluster that a fit ran on is gone; with a checkpoint it can go on later."""
 
 
 class NoStructureWarning(UserWarning):

@@ -101,7 +101,7 @@ def test_force_never_wipes_a_folder_of_something_else(run, tmp_path, write_custo
     ("words", "told"),
     [
         (["none.csv", "-k", 3], "none.csv does not exist"),
-        ([".", "-k", 3], "is a folder"),
+        (["..", "-k", 3], "is a folder"),
         (["c.csv", "-k", 61], "-k 61 is more than the 60 rows"),
         (
             ["c.csv", "-k", 3, "--method", "magic"],

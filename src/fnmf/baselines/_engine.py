@@ -116,10 +116,10 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
         return 0.0
 
     def _start(
-        self, view: View, init: Any, rng: np.random.RandomState
+        self, machine: Machine, init: Any, rng: np.random.RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
         """U and V to begin with."""
-        return initial_factors(view, self.n_clusters, init, 1.0, rng)
+        return initial_factors(machine.view, self.n_clusters, init, 1.0, rng, machine.runner)
 
     def _run(
         self,
@@ -130,7 +130,7 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
         rng: np.random.RandomState,
     ) -> Result:
         view = machine.view
-        U, V = self._start(view, init, rng)
+        U, V = self._start(machine, init, rng)
         # One weighting of ones, fully used by every sample: no weights at all.
         factors = Factors(U, V, np.ones((1, 1), V.dtype), np.ones((1, len(U))))
         objective = Objective(

@@ -6,6 +6,9 @@ from typing import Any
 from fnmf.cli._errors import UsageError
 from fnmf.cli._progress import IterationCallback, working
 
+# The class that goes on from checkpoints and reads by blocks.
+OURS = "FNMF"
+
 
 def make_model(
     method: str, n_clusters: int, seed: int, jobs: int | None, given: dict[str, Any]
@@ -50,7 +53,7 @@ def parse_parameters(pairs: list[str]) -> dict[str, Any]:
     return result
 
 
-def fit_model(model: Any, X: Any) -> list[str]:
+def fit_model(model: Any, X: Any, **options: Any) -> list[str]:
     """Fit with a progress bar; what the method warned about comes back as sentences."""
     import warnings
 
@@ -65,7 +68,7 @@ def fit_model(model: Any, X: Any) -> list[str]:
         if hasattr(model, "set_callbacks"):
             model.set_callbacks(IterationCallback(step, total))
         try:
-            model.fit(X)
+            model.fit(X, **options)
         finally:
             if hasattr(model, "set_callbacks"):
                 model.set_callbacks()

@@ -77,6 +77,7 @@ class Run:
     title: str | None
     image_shape: tuple[int, int] | None
     restarts: int
+    checkpoint: Path | None = None
     summary: dict[str, Any] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
 
@@ -85,9 +86,13 @@ class Run:
         X = self.recipe.prepare(self.table.X)
         alike = few_different_rows(X, self.model.get_params(deep=False).get("n_clusters"))
         started = time.perf_counter()
-        told = fit_model(self.model, X)
+        options = {} if self.checkpoint is None else {"checkpoint": self.checkpoint}
+        told = fit_model(self.model, X, **options)
         notes = [*map(note_text, self.table.notes), *alike, *map(in_options, told)]
-        seconds = time.perf_counter() - started
+        self._describe(X, notes, time.perf_counter() - started)
+
+    def _describe(self, X: Any, notes: list[str], seconds: float) -> None:
+        """Gather what there is to tell of the fit of X."""
         self.record = self._record(notes, seconds)
         agreement = None
         if self.restarts:
@@ -142,11 +147,8 @@ class Run:
                 for name, value in self.model.get_params(deep=False).items()
             },
             "seed": self.seed,
-            "input": {
-                "file": str(self.file.resolve()),
-                "sha256": content_hash(self.file),
-                "bytes": self.file.stat().st_size,
-                "samples": self.table.X.shape[0],
+            "input": self._input()
+            | {
                 "features": self.table.X.shape[1],
                 "reading": self.reading,
                 "normalize": self.recipe.normalize,
@@ -164,6 +166,15 @@ class Run:
                 "scipy": scipy.__version__,
                 "scikit-learn": sklearn.__version__,
             },
+        }
+
+    def _input(self) -> dict[str, Any]:
+        """What was read."""
+        return {
+            "file": str(self.file.resolve()),
+            "sha256": content_hash(self.file),
+            "bytes": self.file.stat().st_size,
+            "samples": self.table.X.shape[0],
         }
 
     def write(self, folder: Path, force: bool) -> None:

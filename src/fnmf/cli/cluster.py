@@ -54,6 +54,17 @@ def cluster(
         typer.Option(min=0, help="Random seed: same seed, same result.", rich_help_panel=_MODEL),
     ] = 0,
     jobs: Annotated[int | None, _number("Number of threads (-1: all).")] = None,
+    checkpoint: Annotated[
+        Path | None,
+        _number("Folder for checkpoints, every 30 s; the same command goes on from there."),
+    ] = None,
+    memory: Annotated[
+        str | None,
+        _number("Read by blocks that take no more than this altogether, like 4GB."),
+    ] = None,
+    scheduler: Annotated[
+        str | None, _number("Read by blocks and fit on the Dask cluster of this address.")
+    ] = None,
     restarts: Annotated[
         int | None,
         typer.Option(
@@ -136,7 +147,7 @@ def cluster(
         )
         folder = out or Path(f"{file.resolve().name}-clusters")
         from fnmf.cli._folder import check_folder
-        from fnmf.cli._models import make_model, parse_parameters
+        from fnmf.cli._models import OURS, make_model, parse_parameters
 
         check_folder(folder, RUN_FILES, force, [file, *([labels] if labels else [])])
         given = {
@@ -155,8 +166,22 @@ def cluster(
             **parse_parameters(param or []),
         }
         model = make_model(method, clusters, seed, jobs, given)
+        if checkpoint is not None and type(model).__name__ != OURS:
+            raise UsageError(f"--checkpoint works with --method {OURS} only.")
         from fnmf.cli._data import read_and_learn
+        from fnmf.io import is_many
 
+        if memory or scheduler or is_many(file):
+            from fnmf.cli._large import Where, large_run
+
+            where = Where(file, memory, scheduler, jobs, options.typed(context))
+            large = large_run(where, model, normalize.value, image_shape)
+            large.seed, large.title, large.checkpoint = seed, title, checkpoint
+            large.fit()
+            large.write(folder, force)
+            outcome.folder = folder
+            large.show(folder, as_json)
+            return
         table, recipe = read_and_learn(
             file,
             reading | {"dtype": _dtype(float32)},
@@ -183,7 +208,7 @@ def cluster(
         shape = parse_shape(image_shape, table.X.shape[1]) or table.image_shape
         if restarts is None:
             restarts = 3 if table.X.shape[0] * table.X.shape[1] <= _SMALL else 0
-        run = Run(file, table, recipe, model, reading, seed, title, shape, restarts)
+        run = Run(file, table, recipe, model, reading, seed, title, shape, restarts, checkpoint)
         run.fit()
         run.write(folder, force)
         outcome.folder = folder

@@ -5,7 +5,7 @@ from fnmf.data._csr import canonical, check_structure
 from fnmf.data._mapped import MappedCSR
 from fnmf.data._open import as_view, view_of
 from fnmf.data._scaling import Scaling
-from fnmf.data._types import Data, working_dtype
+from fnmf.data._types import Data, is_dask, working_dtype
 from fnmf.data._views import View
 
 __all__ = [
@@ -17,6 +17,7 @@ __all__ = [
     "as_view",
     "canonical",
     "check_structure",
+    "is_dask",
     "spans",
     "view_of",
     "working_dtype",

@@ -41,6 +41,11 @@ class DenseView(View):
         view.kept = self.kept
         return view
 
+    def part(self, start: int, stop: int) -> DenseView:
+        scaling = self._exact_scaling
+        own = None if scaling is None else scaling.of_rows(slice(start, stop))
+        return DenseView(self.X[start:stop], own, self._columns)
+
     def blocks(self) -> list[tuple[int, int]]:
         return dense_blocks(*self.shape)
 

@@ -8,14 +8,17 @@ import scipy.sparse as sp
 from fnmf.data._csr import canonical, check_structure
 from fnmf.data._dense import DenseView
 from fnmf.data._mapped import MappedCSR
+from fnmf.data._scaling import Scaling
 from fnmf.data._sparse import SparseView
 from fnmf.data._types import Data
 from fnmf.data._views import View
 
 
-def view_of(X: Data) -> View:
-    """The view of a data matrix that has passed the door."""
-    return DenseView(X) if isinstance(X, np.ndarray) else SparseView(X)
+def view_of(X: Data, scaling: Scaling | None = None, columns: np.ndarray | None = None) -> View:
+    """The view of a data matrix that has passed the door; dense ones may lack some columns."""
+    if isinstance(X, np.ndarray):
+        return DenseView(X, scaling, columns)
+    return SparseView(X, scaling)
 
 
 def as_view(X: Any, name: str = "X") -> View:

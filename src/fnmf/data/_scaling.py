@@ -32,7 +32,7 @@ class Scaling:
         """For a matrix that has these columns only."""
         return type(self)(self.rows, self.caps[columns], self.columns[columns])
 
-    def of_rows(self, rows: np.ndarray) -> Self:
+    def of_rows(self, rows: np.ndarray | slice) -> Self:
         """For a matrix that has these rows only."""
         return type(self)(self.rows[rows], self.caps, self.columns)
 

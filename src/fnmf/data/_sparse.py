@@ -33,6 +33,15 @@ class SparseView(View):
         chosen = sp.csr_array((values, indices, pointers), shape=(len(rows), self.shape[1]))
         return SparseView(chosen, None if scaling is None else scaling.of_rows(rows))
 
+    def part(self, start: int, stop: int) -> SparseView:
+        scaling = self._exact_scaling
+        own = None if scaling is None else scaling.of_rows(slice(start, stop))
+        pointers = np.asarray(self.X.indptr[start : stop + 1])
+        span = slice(int(pointers[0]), int(pointers[-1]))
+        arrays = np.asarray(self.X.data[span]), np.asarray(self.X.indices[span])
+        shape = (stop - start, self.shape[1])
+        return SparseView(sp.csr_array((*arrays, pointers - pointers[0]), shape=shape), own)
+
     def blocks(self) -> list[tuple[int, int]]:
         return sparse_blocks(*self.shape, len(self.X.indices))
 

@@ -35,9 +35,12 @@ class View(ABC):
         Which features of X the view has.
     in_place : ndarray or None
         The rows themselves, where compiled loops can read them without a converted copy.
+    remote : bool
+        Whether rows are elsewhere: only runners can reach them.
     """
 
     sparse: bool
+    remote: bool = False
     in_place: np.ndarray | None = None
     shape: tuple[int, int]
     kept: np.ndarray
@@ -55,6 +58,10 @@ class View(ABC):
     @abstractmethod
     def subset(self, rows: np.ndarray) -> View:
         """Some of the rows, copied into memory, with their scaling."""
+
+    @abstractmethod
+    def part(self, start: int, stop: int) -> View:
+        """These rows as a view of their own, not copied where that is possible."""
 
     @abstractmethod
     def blocks(self) -> list[tuple[int, int]]:
@@ -92,10 +99,10 @@ class View(ABC):
     def mean(self) -> float:
         """Mean of all entries of X."""
 
-    def digest(self, start: int, stop: int) -> bytes:
-        """A hash of these rows as they are stored."""
+    def digest(self) -> bytes:
+        """A hash of all rows as they are stored."""
         whole = sha256()
-        for part in self.stored(start, stop):
+        for part in self.stored(0, self.shape[0]):
             whole.update(np.ascontiguousarray(part).reshape(-1).data)
         return whole.digest()
 

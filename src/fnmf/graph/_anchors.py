@@ -5,6 +5,8 @@ S = Z Λ⁻¹ Zᵀ is a graph in which samples are neighbours through the anchor
 never made: S V is two thin products. The search grows linearly with the samples.
 """
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,18 +48,33 @@ def nearest_anchors(samples: View, anchors: Any, n_neighbors: int, runner: Runne
     turned = np.ascontiguousarray((dense - centre).T)
     squares = np.einsum("ka,ka->a", turned, turned, dtype=np.float64)
     k = min(n_neighbors, len(dense) - 1)
+    return _stacked(runner.over(_Search(turned, squares, centre, k), samples))
 
-    def task(start: int, stop: int) -> Nearest:
-        rows = samples.matrix(samples.block(start, stop))
-        if not samples.sparse:
-            rows = rows - centre
-        products = rows @ turned
-        energy = rows.multiply(rows) if samples.sparse else rows * rows
+
+@dataclass(frozen=True)
+class _Search:
+    """The search for the rows of a block, a few at a time."""
+
+    turned: np.ndarray
+    squares: np.ndarray
+    centre: np.ndarray
+    k: int
+
+    def __call__(self, part: View) -> Nearest:
+        return _stacked(self._nearest(part, *span) for span in spans(part.shape[0], _ROWS))
+
+    def _nearest(self, part: View, start: int, stop: int) -> Nearest:
+        rows = part.matrix(part.block(start, stop))
+        if not part.sparse:
+            rows = rows - self.centre
+        products = np.ascontiguousarray(rows @ self.turned)
+        energy = rows.multiply(rows) if part.sparse else rows * rows
         lengths = np.asarray(energy.sum(axis=1), np.float64).ravel()
-        indices, distances = _nearest(np.ascontiguousarray(products), squares, lengths, k + 1)
-        return Nearest(indices[:, :k], adaptive_weights(distances).astype(samples.dtype))
+        indices, distances = _nearest(products, self.squares, lengths, self.k + 1)
+        return Nearest(indices[:, : self.k], adaptive_weights(distances).astype(part.dtype))
 
-    parts = list(runner.each(task, spans(samples.shape[0], _ROWS)))
+
+def _stacked(parts: Iterable[Nearest]) -> Nearest:
     return Nearest(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 

@@ -1,5 +1,6 @@
 """Tables from files, with errors that say where in the file, and the way of a table to a model."""
 
+from fnmf.io._chunks import Chunks, is_many, open_chunks
 from fnmf.io._clean import Cleaning, clean
 from fnmf.io._encode import Encoding
 from fnmf.io._labels import add_labels
@@ -12,6 +13,7 @@ from fnmf.io._told import REMEDIES, Note, SeveralError, TableError, raise_all, w
 __all__ = [
     "READABLE",
     "REMEDIES",
+    "Chunks",
     "Cleaning",
     "Encoding",
     "Note",
@@ -22,6 +24,8 @@ __all__ = [
     "TableError",
     "add_labels",
     "clean",
+    "is_many",
+    "open_chunks",
     "raise_all",
     "read_table",
     "worded",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fnmf.baselines import Method, registered
+from fnmf.data import is_dask
 from fnmf.persistence._container import ModelFileError
 from fnmf.persistence._shapes import check_kmeans, check_shapes
 
@@ -49,7 +50,8 @@ def estimator_to_json(value: Any, encode: "Encoder") -> dict[str, Any] | None:
         if name.endswith(kind.__name__) and kind is method.load_class():
             parameters = value.get_params(deep=False)
             attributes = {
-                key: item
+                # Results of a Dask array are thin; whoever saves them wants them here.
+                key: item.compute() if is_dask(item) else item
                 for key, item in vars(value).items()
                 if key not in parameters and key not in _TRANSIENT
             }

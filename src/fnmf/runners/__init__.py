@@ -1,11 +1,12 @@
 """Who works through the blocks of X: threads, on one level, for all that the library does."""
 
-from fnmf.runners._runner import Feed, Rows, Runner, Work, concatenated
+from fnmf.runners._runner import Feed, Result, Rows, Runner, Work, concatenated
 from fnmf.runners._statistics import Statistics, add_up
 from fnmf.runners._threads import Threads, n_threads, threads
 
 __all__ = [
     "Feed",
+    "Result",
     "Rows",
     "Runner",
     "Statistics",

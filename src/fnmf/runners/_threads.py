@@ -7,8 +7,10 @@ from threading import Thread
 from typing import Any, Generic
 
 import joblib
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from fnmf.data import View
 from fnmf.runners._runner import Feed, Result, Rows, Work
 from fnmf.runners._statistics import Statistics, add_up
 
@@ -49,6 +51,14 @@ class Threads:
             return work(feed.operands(start, stop), own)[1]
 
         return add_up(self.each(task, feed.blocks))
+
+    def over(self, work: Callable[..., Result], view: View, *rows: np.ndarray) -> Iterator[Result]:
+        """Work on every block, given as a view of its rows."""
+
+        def task(start: int, stop: int) -> Result:
+            return work(view.part(start, stop), *(array[start:stop] for array in rows))
+
+        return self.each(task, view.blocks())
 
     def each(self, task: Callable[..., Result], items: Sequence[Item]) -> Iterator[Result]:
         """Results in the order of the items, at most one more than the threads held at a time."""

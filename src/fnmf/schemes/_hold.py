@@ -172,7 +172,8 @@ def hold_of(weighted: View, settings: Settings, seed: int, runner: Runner, ledge
         return Nothing()
     if not settings.builds_graph:
         return GraphHold(settings.graph, weighted, runner) if settings.graph.nnz else Nothing()
-    if settings.graph == "adaptive" and weighted.shape[0] > EXACT_ROWS and not settings.in_turn:
+    many = weighted.remote or weighted.shape[0] > EXACT_ROWS
+    if settings.graph == "adaptive" and many and not settings.in_turn:
         return AnchorHold(weighted, settings.n_neighbors, seed, runner, ledger)
     k, verbose = settings.n_neighbors, settings.verbose
 

@@ -16,7 +16,15 @@ from fnmf.exceptions import WeightCollapseWarning
 from fnmf.graph import attraction, neighbor_graph
 from fnmf.runners import Runner
 from fnmf.schemes._kept import kept_graph
-from fnmf.schemes._problem import Problem, Scheme, Watch, every_row, not_settled, with_rounds
+from fnmf.schemes._problem import (
+    Problem,
+    Scheme,
+    Watch,
+    every_row,
+    kept_rows,
+    not_settled,
+    with_rounds,
+)
 from fnmf.schemes._rows import exact_codes, unit_scales
 from fnmf.schemes._start import initial_factors
 from fnmf.solver import Factors, Machine, Result, RowModel, Stopping, encode, solve
@@ -160,7 +168,12 @@ class PlainScheme(Scheme):
         weights = uniform_weights(settings.n_weightings, self.live)
         rng = np.random.RandomState(seed)
         U, V = initial_factors(
-            self.problem.view, settings.n_components, settings.init, weights.max(), rng
+            self.problem.view,
+            settings.n_components,
+            settings.init,
+            weights.max(),
+            rng,
+            self.runner,
         )
         rows = 1 if self.shared else len(V)
         P = np.full((rows, settings.n_weightings), 1 / settings.n_weightings, V.dtype)
@@ -218,7 +231,7 @@ class PlainScheme(Scheme):
             feature_importances=((share / share.sum()) @ weights).astype(dtype),
             effective_features=effective_features(weights).astype(dtype),
             graph=graph,
-            rows=self.problem.view.X,
+            rows=kept_rows(self.problem.view),
         )
 
     def _complaints(self, model: Fitted, energy: np.ndarray) -> tuple[Warning, ...]:

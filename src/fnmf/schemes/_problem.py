@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
-from fnmf.data import View
+from fnmf.data import Data, View
 from fnmf.runners import Runner
 from fnmf.solver import HISTORY, Journal, Observe, Progress, Unwritten
 from fnmf.terms import RULES, Kinds
@@ -201,3 +201,8 @@ def not_settled(max_iter: int) -> ConvergenceWarning:
 def every_row(P: np.ndarray, n_samples: int) -> np.ndarray:
     """Assignments of all samples, also where they share one."""
     return P if len(P) == n_samples else np.repeat(P, n_samples, axis=0)
+
+
+def kept_rows(view: View) -> Data:
+    """What a model keeps of the data that it finds no neighbours in; remote ones stay there."""
+    return view.subset(np.empty(0, np.intp)).X if view.remote else view.X

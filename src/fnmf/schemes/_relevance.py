@@ -23,7 +23,15 @@ from fnmf.runners import Runner
 from fnmf.schemes._choice import Choice, choose, weight_shares
 from fnmf.schemes._hold import Hold, Known, hold_of
 from fnmf.schemes._new_rows import decode, encode_rows, predict_rows
-from fnmf.schemes._problem import Problem, Scheme, Watch, every_row, not_settled, with_rounds
+from fnmf.schemes._problem import (
+    Problem,
+    Scheme,
+    Watch,
+    every_row,
+    kept_rows,
+    not_settled,
+    with_rounds,
+)
 from fnmf.schemes._rows import exact_codes
 from fnmf.schemes._stages import (
     Prepared,
@@ -193,9 +201,9 @@ class RelevanceScheme(Scheme):
         own = isinstance(init, str) and init == "kmeans"
         known = labels if settings.clusters == c else hold.clusters(c, seed)
         if not own:
-            U, V = given_start(self.measured, prepared, c, init, seed)
+            U, V = given_start(self.measured, prepared, c, init, seed, runner)
         elif known is None:
-            U, V = kmeans_start(prepared, weights, c, seed)
+            U, V = kmeans_start(prepared, weights, c, seed, runner)
         else:
             U, V = start_from(prepared, weights, known, c, runner)
         prices = price_samples(prepared.view, prepared.mean, weights.price, runner)
@@ -236,10 +244,11 @@ class RelevanceScheme(Scheme):
         explained = relevance(found) if found is not None else np.zeros(omega.shape[1])
         total = explained.sum()
         importances = explained / total if total > 0 else shares.mean(axis=0)
-        X, scales, codes = self.measured.view.X, prepared.scales, None
+        X, codes = kept_rows(self.measured.view), None
+        scales = prepared.scales[: X.shape[0]]
         if anchors is not None:
             kept = self.measured.view.subset(anchors)
-            X, scales = kept.X, scales[anchors]
+            X, scales = kept.X, prepared.scales[anchors]
             codes = setting.hold.anchor_codes(factors.V, Machine(prepared.view, self.runner))
         return Fitted(
             components=np.ascontiguousarray(factors.U.T),

@@ -136,12 +136,12 @@ def start_from(
 
 
 def kmeans_start(
-    prepared: Prepared, weights: Weights, n_components: int, seed: int
+    prepared: Prepared, weights: Weights, n_components: int, seed: int, runner: Runner
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same from k-means on the weighted rows, where nothing else tells clusters."""
     rows, root = prepared.weighted, np.sqrt(weights.top)
     rng = np.random.RandomState(seed)
-    found, V = initial_factors(rows, n_components, "kmeans", 1.0, rng)
+    found, V = initial_factors(rows, n_components, "kmeans", 1.0, rng, runner)
     used = root[rows.kept] > 0
     U = np.zeros((len(root), n_components))
     U[rows.kept[used]] = found[used] / root[rows.kept[used], None]
@@ -149,11 +149,11 @@ def kmeans_start(
 
 
 def given_start(
-    measured: Measured, prepared: Prepared, n_components: int, init: Any, seed: int
+    measured: Measured, prepared: Prepared, n_components: int, init: Any, seed: int, runner: Runner
 ) -> tuple[np.ndarray, np.ndarray]:
     """The same from any start for X as it is."""
     rng = np.random.RandomState(seed)
-    U, V = initial_factors(measured.view, n_components, init, 1.0, rng)
+    U, V = initial_factors(measured.view, n_components, init, 1.0, rng, runner)
     U = U * prepared.columns.units[:, None]
     V *= prepared.scales[:, None].astype(V.dtype)
     return unit_columns(U, V, np.ones(len(U)), measured.view.dtype)

@@ -1,5 +1,6 @@
 """Starting values for the basis U and the codes V."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.utils.extmath import randomized_svd
 from fnmf._labels import count_distinct
 from fnmf._seeding import fit_kmeans
 from fnmf.data import View, spans
+from fnmf.runners import Runner, concatenated
 
 # k-means looks at no more rows than this; the others join the nearest centre.
 _KMEANS_ROWS = 10_000
@@ -21,20 +23,27 @@ Start = tuple[np.ndarray, np.ndarray]
 
 
 def initial_factors(
-    view: View, n_components: int, init: Any, scale: float, rng: np.random.RandomState
+    view: View,
+    n_components: int,
+    init: Any,
+    scale: float,
+    rng: np.random.RandomState,
+    runner: Runner,
 ) -> Start:
     """U (d x c) and V (n x c) with V Uᵀ roughly equal to ``scale`` times X.
 
     ``init`` is ``"random"``, ``"nndsvda"``, ``"kmeans"``, or the pair (V, Uᵀ) of the user's.
     """
     if isinstance(init, str):
-        U, V = _STARTS[init](view, n_components, scale, rng)
+        U, V = _STARTS[init](view, n_components, scale, rng, runner)
     else:
         V, U = init[0], init[1].T
     return np.ascontiguousarray(U, view.dtype), np.array(V, view.dtype, order="C")
 
 
-def _random(view: View, n_components: int, scale: float, rng: np.random.RandomState) -> Start:
+def _random(
+    view: View, n_components: int, scale: float, rng: np.random.RandomState, runner: Runner
+) -> Start:
     # Values of this size make V Uᵀ as large as the data on average.
     size = 2 * np.sqrt(scale * view.mean() / n_components)
     U = rng.uniform(size=(view.shape[1], n_components))
@@ -44,7 +53,9 @@ def _random(view: View, n_components: int, scale: float, rng: np.random.RandomSt
     return U, V
 
 
-def _nndsvda(view: View, n_components: int, scale: float, rng: np.random.RandomState) -> Start:
+def _nndsvda(
+    view: View, n_components: int, scale: float, rng: np.random.RandomState, runner: Runner
+) -> Start:
     """Non-negative double SVD (Boutsidis and Gallopoulos, 2008), zeros filled with the mean."""
     rank = min(n_components, *view.shape)
     left, values, right = randomized_svd(view.X, rank, random_state=rng)
@@ -64,7 +75,9 @@ def _nndsvda(view: View, n_components: int, scale: float, rng: np.random.RandomS
     return U, V
 
 
-def _kmeans(view: View, n_components: int, scale: float, rng: np.random.RandomState) -> Start:
+def _kmeans(
+    view: View, n_components: int, scale: float, rng: np.random.RandomState, runner: Runner
+) -> Start:
     """V from a k-means partition, U from its means."""
     n_samples = view.shape[0]
     rows = _some_rows(view, rng)
@@ -75,12 +88,22 @@ def _kmeans(view: View, n_components: int, scale: float, rng: np.random.RandomSt
     U = np.tile(mean[:, None], (1, n_components))
     # A share of the mean keeps entries off 0, which a multiplicative update could never leave.
     U[:, : len(centres)] = 0.99 * centres.T + 0.01 * mean[:, None]
-    labels = np.empty(n_samples, dtype=np.intp)
-    for start, stop in spans(n_samples, _ROWS_AT_ONCE):
-        labels[start:stop] = pairwise_distances_argmin(view.rows(start, stop), centres)
+    labels = concatenated(runner.over(_NearestCentre(centres), view))
     V = np.full((n_samples, n_components), SOFTNESS)
     V[np.arange(n_samples), labels] += 1
     return scale * U, V
+
+
+@dataclass(frozen=True)
+class _NearestCentre:
+    centres: np.ndarray
+
+    def __call__(self, part: View) -> np.ndarray:
+        found = [
+            pairwise_distances_argmin(part.rows(start, stop), self.centres)
+            for start, stop in spans(part.shape[0], _ROWS_AT_ONCE)
+        ]
+        return np.concatenate(found)
 
 
 def _distinct_centres(rows: Any, n_components: int, seed: int) -> np.ndarray:
@@ -94,9 +117,12 @@ def _distinct_centres(rows: Any, n_components: int, seed: int) -> np.ndarray:
 
 def _some_rows(view: View, rng: np.random.RandomState) -> Any:
     n_samples = view.shape[0]
-    if n_samples <= _KMEANS_ROWS:
+    if n_samples > _KMEANS_ROWS:
+        chosen = np.sort(rng.choice(n_samples, _KMEANS_ROWS, replace=False))
+    elif view.remote:
+        chosen = np.arange(n_samples)
+    else:
         return view.rows(0, n_samples)
-    chosen = np.sort(rng.choice(n_samples, _KMEANS_ROWS, replace=False))
     return view.narrowed(view.take(chosen))
 
 

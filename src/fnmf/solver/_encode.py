@@ -1,6 +1,7 @@
 """Codes for rows that are solved on their own, with U and the weights held fixed."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,29 +52,44 @@ def encode(
     gains = weights if model.on_residual else np.ones_like(weights)
     grams = np.stack([(U * gain[:, None]).T @ U for gain in gains])
     basis = (weights.T[:, :, None] * U[:, None, :]).reshape(len(U), -1)
-    V = np.zeros((n_rows, n_components))
     start = np.full(n_weightings, 1 / n_weightings) if model.shared is None else model.shared
-    P = np.tile(start.astype(np.float64), (n_rows, 1))
-
-    def task(first: int, last: int) -> float:
-        X = view.double(first, last)
-        rows, size = slice(first, last), last - first
-        crosses = np.asarray(X @ basis, np.float64).reshape(-1, n_weightings, n_components)
-        squares = X * X if isinstance(X, np.ndarray) else X.multiply(X)
-        energies = np.asarray(squares @ target.T)
-        return encode_rows(
-            np.ascontiguousarray(crosses),
-            energies,
-            prices[rows] if prices is not None else np.zeros_like(energies),
-            grams,
-            attraction.pull[rows] if attraction is not None else np.zeros((size, n_components)),
-            attraction.drag[rows] if attraction is not None else np.zeros(size),
-            model.shared is not None,
-            P[rows],
-            V[rows],
-            _TOLERANCE,
-            np.finfo(np.float64).tiny,
-        )
-
-    loss = sum(runner.each(task, view.blocks()), 0.0)
+    work = _EncodeWork(basis, target, grams, start.astype(np.float64), model.shared is not None)
+    own = np.zeros((n_rows, n_weightings)) if prices is None else prices
+    held = attraction or Attraction(np.zeros((n_rows, n_components)), np.zeros(n_rows))
+    V, P = np.empty((n_rows, n_components)), np.empty((n_rows, n_weightings))
+    loss = 0.0
+    found = runner.over(work, view, own, held.pull, held.drag)
+    for (first, last), part in zip(view.blocks(), found, strict=True):
+        V[first:last], P[first:last] = part.V, part.P
+        loss += part.loss
     return V, P, loss
+
+
+class _Encoded(NamedTuple):
+    V: np.ndarray
+    P: np.ndarray
+    loss: float
+
+
+@dataclass(frozen=True)
+class _EncodeWork:
+    """The solve of the rows of a block; rows are their prices, pull and drag."""
+
+    basis: np.ndarray
+    target: np.ndarray
+    grams: np.ndarray
+    start: np.ndarray
+    together: bool
+
+    def __call__(
+        self, part: View, prices: np.ndarray, pull: np.ndarray, drag: np.ndarray
+    ) -> _Encoded:
+        n, (n_weightings, n_components, _) = part.shape[0], self.grams.shape
+        X = part.double(0, n)
+        crosses = np.asarray(X @ self.basis, np.float64).reshape(-1, n_weightings, n_components)
+        squares = X * X if isinstance(X, np.ndarray) else X.multiply(X)
+        energies = np.asarray(squares @ self.target.T)
+        V, P = np.zeros((n, n_components)), np.tile(self.start, (n, 1))
+        own = np.ascontiguousarray(crosses), energies, prices, self.grams, pull, drag
+        tail = self.together, P, V, _TOLERANCE, np.finfo(np.float64).tiny
+        return _Encoded(V, P, encode_rows(*own, *tail))

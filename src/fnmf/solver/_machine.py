@@ -10,6 +10,7 @@ from fnmf.backends.layout import layout_of
 from fnmf.backends.rows import graph_product
 from fnmf.data import View
 from fnmf.runners import Runner, Statistics, Work, add_up, concatenated
+from fnmf.solver._moments import row_squares
 from fnmf.terms import Edges
 
 # A product with a smaller graph takes no longer than handing it to other threads.
@@ -43,12 +44,12 @@ class Machine:
     @cached_property
     def column_energy(self) -> np.ndarray:
         """Σ_i x_ik²."""
-        return sum(self.runner.each(self.view.column_energy, self.blocks), np.zeros(1))
+        return sum(self.runner.over(_column_energy, self.view), np.zeros(1))
 
     @cached_property
     def row_energy(self) -> np.ndarray:
         """‖x_i‖²."""
-        return concatenated(self.runner.each(self.view.row_energy, self.blocks))
+        return concatenated(self.runner.over(row_squares, self.view))
 
     def neighbour_sums(
         self, edges: Edges, degree: np.ndarray, V: np.ndarray, out: np.ndarray
@@ -89,3 +90,7 @@ class Machine:
 
         (roughness,) = add_up(self.runner.each(task, self.blocks))
         return np.maximum(roughness, 0.0)
+
+
+def _column_energy(part: View) -> np.ndarray:
+    return part.column_energy(0, part.shape[0])

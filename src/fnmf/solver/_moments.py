@@ -1,6 +1,7 @@
 """Sums over the data that a change of the feature weights needs, one sweep each."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,18 +13,13 @@ from fnmf.terms import Moments
 
 def column_sums(view: View, runner: Runner) -> tuple[np.ndarray, np.ndarray]:
     """Σ_i z_ik, and how many z_ik are positive."""
-
-    def task(start: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
-        Z = view.double(start, stop)
-        return np.asarray(Z.sum(axis=0)).ravel(), np.asarray((Z > 0).sum(axis=0)).ravel()
-
-    sums, positive = add_up(runner.each(task, view.blocks()))
+    sums, positive = add_up(runner.over(_sums_and_counts, view))
     return sums, positive
 
 
 def row_lengths(view: View, runner: Runner) -> np.ndarray:
     """‖z_i‖."""
-    return np.sqrt(concatenated(runner.each(view.row_energy, view.blocks())))
+    return np.sqrt(concatenated(runner.over(row_squares, view)))
 
 
 class ClusterSums(NamedTuple):
@@ -47,10 +43,17 @@ def cluster_sums(
     view: View, labels: np.ndarray, n_clusters: int, mean: np.ndarray, runner: Runner
 ) -> ClusterSums:
     """What moments are made of: sums about ``mean``, which add."""
+    return add_up(runner.over(_ClusterWork(n_clusters, mean), view, labels))
 
-    def task(start: int, stop: int) -> ClusterSums:
-        members = _indicator(labels[start:stop], n_clusters)
-        Z = view.double(start, stop)
+
+@dataclass(frozen=True)
+class _ClusterWork:
+    n_clusters: int
+    mean: np.ndarray
+
+    def __call__(self, part: View, labels: np.ndarray) -> ClusterSums:
+        members, mean = _indicator(labels, self.n_clusters), self.mean
+        Z = _doubled(part)
         if isinstance(Z, np.ndarray):
             Z -= mean
             powers = Z * Z
@@ -69,16 +72,21 @@ def cluster_sums(
             fourth + absent.sum(axis=0) * mean**4,
         )
 
-    return add_up(runner.each(task, view.blocks()))
-
 
 def weighted_distances(
     view: View, centres: np.ndarray, labels: np.ndarray, weights: np.ndarray, runner: Runner
 ) -> np.ndarray:
     """Σ_k weights_jk (z_ik − centre_k)² for the centre of each sample's label, n x m."""
+    return concatenated(runner.over(_DistanceWork(centres, weights), view, labels))
 
-    def task(start: int, stop: int) -> np.ndarray:
-        Z, own = view.double(start, stop), labels[start:stop]
+
+@dataclass(frozen=True)
+class _DistanceWork:
+    centres: np.ndarray
+    weights: np.ndarray
+
+    def __call__(self, part: View, own: np.ndarray) -> np.ndarray:
+        Z, centres, weights = _doubled(part), self.centres, self.weights
         if isinstance(Z, np.ndarray):
             Z -= centres[own]
             return np.square(Z, out=Z) @ weights.T
@@ -89,7 +97,19 @@ def weighted_distances(
         distances = energy - 2 * np.take_along_axis(cross, own[:, None, None], 2)[:, :, 0] + level
         return np.maximum(distances, 0)
 
-    return concatenated(runner.each(task, view.blocks()))
+
+def row_squares(part: View) -> np.ndarray:
+    """‖z_i‖² of all rows."""
+    return part.row_energy(0, part.shape[0])
+
+
+def _sums_and_counts(part: View) -> tuple[np.ndarray, np.ndarray]:
+    Z = _doubled(part)
+    return np.asarray(Z.sum(axis=0)).ravel(), np.asarray((Z > 0).sum(axis=0)).ravel()
+
+
+def _doubled(part: View) -> Any:
+    return part.double(0, part.shape[0])
 
 
 def _indicator(labels: np.ndarray, n_clusters: int) -> sp.csr_array:

@@ -5,7 +5,7 @@ these rows with small sums. It changes nothing else.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,7 @@ class SharedSums(NamedTuple):
 class CodesWork:
     """Multiplicative step of V; rows are V, P, S V and the degrees."""
 
+    fills: ClassVar = (0,)
     layout: Layout
     factors: tuple[np.ndarray, ...]
     hessians: np.ndarray
@@ -58,6 +59,7 @@ class CodesWork:
 class AssignWork:
     """P of every sample; rows are V, P and the prices."""
 
+    fills: ClassVar = (1,)
     layout: Layout
     factors: tuple[np.ndarray, ...]
     hessians: np.ndarray
@@ -76,6 +78,7 @@ class AssignWork:
 class SharedWork:
     """Step of V when all samples share the assignment; rows are V, S V, degrees and ‖x_i‖²."""
 
+    fills: ClassVar = (0,)
     layout: Layout
     basis: np.ndarray
     hessian: np.ndarray
@@ -95,6 +98,7 @@ class SharedWork:
 class ProjectWork:
     """Weighted rows projected on the basis; rows are the place for it and, unless shared, P."""
 
+    fills: ClassVar = (0,)
     layout: Layout
     factors: tuple[np.ndarray, ...]
     shared: np.ndarray | None

@@ -85,10 +85,9 @@ class Memory:
         cls, fitted: Fitted, new: Arrival, members: Members, about: np.ndarray, runner: Runner
     ) -> Memory:
         """Sums over rows whose clusters are known, codes solved row by row."""
-        assert fitted.caps is not None
         V, P = encode_arrival(fitted, new, runner)
         n, d = new.scaled.shape
-        capped = view_of(new.scaled.X).scaled(Scaling(np.ones(n), fitted.caps, np.ones(d)))
+        capped = view_of(new.scaled.X).scaled(Scaling(np.ones(n), present(fitted.caps), np.ones(d)))
         raw = cluster_sums(capped, *members, about, runner)
         placed = cluster_sums(new.scaled, *members, np.zeros(d), runner)
         m, c = P.shape[1], V.shape[1]
@@ -104,9 +103,8 @@ class Memory:
 
     def with_batch(self, fitted: Fitted, view: View, runner: Runner) -> tuple[Memory, Fitted]:
         """After a batch: its rows join the nearest centres, and the basis follows the sums."""
-        assert fitted.omega is not None
         new = Arrival.of(fitted, view, runner)
-        root = np.sqrt(fitted.omega.max(axis=0))
+        root = np.sqrt(present(fitted.omega).max(axis=0))
         centres = (self.centres * root)[:, new.weighted.kept]
         # A cluster that has been forgotten altogether attracts nothing.
         alive = np.flatnonzero(self.counts > np.finfo(np.float32).eps * self.counts.sum())
@@ -118,8 +116,7 @@ class Memory:
 
     def _with_basis(self, fitted: Fitted) -> tuple[Memory, Fitted]:
         """The basis that these sums ask for, its columns at unit length in the used features."""
-        omega = fitted.omega
-        assert omega is not None
+        omega = present(fitted.omega)
         targets = np.einsum("jk,jkc->kc", omega, self.crosses)
         U = update_basis(fitted.components.T, targets, self.grams, omega, "hals")
         norms = np.sqrt(np.sum(omega.max(axis=0)[:, None] * U**2, axis=0))
@@ -134,3 +131,9 @@ class Memory:
             embedding=(fitted.embedding * norms).astype(dtype),
         )
         return memory, moved
+
+
+def present(array: np.ndarray | None) -> np.ndarray:
+    """What a fit by relevance always has."""
+    assert array is not None
+    return array

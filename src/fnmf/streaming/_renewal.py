@@ -8,12 +8,16 @@ from scipy.optimize import linear_sum_assignment
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
 from fnmf.data import Scaling, view_of
+from fnmf.graph import improve
 from fnmf.runners import Runner
 from fnmf.schemes import SCHEMES, Arrival, Problem, Silent
 from fnmf.selection import best_start
 from fnmf.solver import column_sums
-from fnmf.streaming._memory import Members, Memory
+from fnmf.streaming._memory import Members, Memory, present
 from fnmf.streaming._reservoir import Reservoir
+
+# Modularity that new clusters must gain over those that are known.
+_BETTER = 0.01
 
 
 def renewed(
@@ -27,17 +31,27 @@ def renewed(
     """Choose, fit and sum up on the reservoir, which stands for rows of this total ``weight``."""
     view = view_of(reservoir.rows)
     fitted = best_start(Problem(settings, view, seed, Silent()), [seed], runner)
-    assert fitted.labels is not None
-    assert fitted.caps is not None
     if before is not None:
         found = SCHEMES["relevance"].predict(before, settings, view, runner)
-        fitted = _numbered_as(fitted, found, before, settings.clusters)
+        fitted = _going_on(_numbered_as(fitted, found, before, settings.clusters), found, settings)
     n, d = view.shape
-    capped = view.scaled(Scaling(np.ones(n), fitted.caps, np.ones(d)))
+    caps, labels = present(fitted.caps), present(fitted.labels)
+    capped = view.scaled(Scaling(np.ones(n), caps, np.ones(d)))
     about = column_sums(capped, runner)[0] / n
-    members = Members(fitted.labels, settings.clusters)
-    memory = Memory.of_rows(fitted, Arrival.of(fitted, view, runner), members, about, runner)
+    members, new = Members(labels, settings.clusters), Arrival.of(fitted, view, runner)
+    memory = Memory.of_rows(fitted, new, members, about, runner)
     return fitted, memory.decayed(weight / len(reservoir))
+
+
+def _going_on(fitted: Fitted, found: np.ndarray, settings: Settings) -> Fitted:
+    """The clusters of before, unless those of now are clearly better on the new graph."""
+    if fitted.graph is None or fitted.kmeans is not None:
+        return fitted
+    known, new = (
+        improve(fitted.graph, labels, settings.clusters)
+        for labels in (found, present(fitted.labels))
+    )
+    return replace(fitted, labels=known.labels) if new.value < known.value + _BETTER else fitted
 
 
 def _numbered_as(fitted: Fitted, found: np.ndarray, before: Fitted, n_clusters: int) -> Fitted:
@@ -45,8 +59,9 @@ def _numbered_as(fitted: Fitted, found: np.ndarray, before: Fitted, n_clusters: 
 
     ``found`` are the clusters of its rows by the model before.
     """
+    labels = present(fitted.labels)
     shared = np.zeros((n_clusters, n_clusters))
-    np.add.at(shared, (fitted.labels, found), 1)
+    np.add.at(shared, (labels, found), 1)
     number = linear_sum_assignment(-shared)[1]
     alike = _directions(fitted) @ _directions(before).T
     order = np.argsort(linear_sum_assignment(-alike)[1])
@@ -56,7 +71,7 @@ def _numbered_as(fitted: Fitted, found: np.ndarray, before: Fitted, n_clusters: 
         kmeans.labels_ = number[kmeans.labels_].astype(kmeans.labels_.dtype)
     return replace(
         fitted,
-        labels=number[fitted.labels],
+        labels=number[labels],
         components=np.ascontiguousarray(fitted.components[order]),
         embedding=np.ascontiguousarray(fitted.embedding[:, order]),
         kmeans=kmeans,
@@ -65,6 +80,6 @@ def _numbered_as(fitted: Fitted, found: np.ndarray, before: Fitted, n_clusters: 
 
 def _directions(fitted: Fitted) -> np.ndarray:
     """Components in the units of the data, at unit length."""
-    rows = fitted.components.astype(np.float64) / fitted.units
+    rows = fitted.components.astype(np.float64) / present(fitted.units)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(lengths > 0, lengths, 1)

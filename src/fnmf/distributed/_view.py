@@ -1,0 +1,149 @@
+"""The view of a Dask array: it knows where rows are and how they are rescaled, but has none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NoReturn
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf.data import Scaling, View, view_of, working_dtype
+from fnmf.distributed._blocks import Blocks, blocks_of
+from fnmf.distributed._worker import Facts, facts, rows_at, total
+
+
+class DaskView(View):
+    """Rows that only a runner can reach; some of them can be fetched by their numbers.
+
+    Parameters
+    ----------
+    X : dask.array.Array
+        The data, in chunks of rows.
+    blocks : Blocks
+        Its chunks.
+    sparse : bool
+        Whether they are CSR.
+    scaling : Scaling or None
+        How rows are rescaled.
+    columns : ndarray or None
+        The features that a dense view has, if not all.
+    """
+
+    remote = True
+
+    def __init__(
+        self,
+        X: Any,
+        blocks: Blocks,
+        sparse: bool,
+        scaling: Scaling | None = None,
+        columns: np.ndarray | None = None,
+    ) -> None:
+        super().__init__(X, scaling)
+        self._blocks, self.sparse, self._columns = blocks, sparse, columns
+        self.kept = np.arange(X.shape[1]) if columns is None else columns
+        self.shape = (X.shape[0], len(self.kept))
+
+    def scaled(self, scaling: Scaling, drop: bool = False) -> DaskView:
+        if self.sparse or not drop or scaling.columns.all():
+            return DaskView(self.X, self._blocks, self.sparse, scaling)
+        columns = np.flatnonzero(scaling.columns)
+        return DaskView(self.X, self._blocks, False, scaling.of_columns(columns), columns)
+
+    def blocks(self) -> list[tuple[int, int]]:
+        return self._blocks.bounds
+
+    def send(self, function: Any, *rows: np.ndarray) -> Iterator[Any]:
+        """A function to every block, with its share of the scaling and of ``rows``."""
+        scaling = self._exact_scaling
+        arguments = [
+            (
+                None if scaling is None else scaling.of_rows(slice(start, stop)),
+                self._columns,
+                *(array[start:stop] for array in rows),
+            )
+            for start, stop in self.blocks()
+        ]
+        return self._blocks.send(function, arguments, range(len(arguments)))
+
+    def take(self, rows: np.ndarray) -> Any:
+        return self._fetched(rows).take(np.arange(len(rows)))
+
+    def subset(self, rows: np.ndarray) -> View:
+        return self._fetched(rows).subset(np.arange(len(rows)))
+
+    def narrowed(self, rows: Any) -> Any:
+        return view_of(rows).narrowed(rows).astype(self.dtype)
+
+    def mean(self) -> float:
+        arguments: list[tuple[Any, ...]] = [() for _ in self.blocks()]
+        sums = self._blocks.send(total, arguments, range(len(arguments)))
+        return sum(sums, 0.0) / (self.X.shape[0] * self.X.shape[1])
+
+    def _fetched(self, rows: np.ndarray) -> View:
+        """Any rows, here."""
+        starts = np.array([start for start, _ in self.blocks()])
+        homes = np.searchsorted(starts, rows, side="right") - 1
+        places = np.unique(homes)
+        arguments = [(rows[homes == place] - starts[place],) for place in places]
+        parts = list(self._blocks.send(rows_at, arguments, [int(place) for place in places]))
+        order = np.argsort(np.argsort(homes, kind="stable"), kind="stable")
+        if not parts:
+            found: Any = np.empty((0, self.X.shape[1]), self.X.dtype)
+            found = sp.csr_array(found) if self.sparse else found
+        elif self.sparse:
+            found = sp.csr_array(sp.vstack(parts, format="csr"))[order]
+        else:
+            found = np.concatenate(parts)[order]
+        scaling = self._exact_scaling
+        own = None if scaling is None else scaling.of_rows(rows)
+        return view_of(found, own, self._columns)
+
+    def _elsewhere(self, *_: Any) -> NoReturn:
+        raise RuntimeError("Rows of a Dask array are reached through a runner only.")
+
+    part: Any = _elsewhere
+    stored: Any = _elsewhere
+    block: Any = _elsewhere
+    exact: Any = _elsewhere
+    matrix: Any = _elsewhere
+    row_energy: Any = _elsewhere
+    column_energy: Any = _elsewhere
+
+
+def dask_view(estimator: Any, X: Any) -> DaskView:
+    """The view of a Dask array of sound form; every block of it passes the door here."""
+    name = type(estimator).__name__
+    blocks = blocks_of(X)
+    arguments: list[tuple[Any, ...]] = [() for _ in blocks.bounds]
+    found = list(blocks.send(facts, arguments, range(len(arguments))))
+    for place, (bounds, one) in enumerate(zip(blocks.bounds, found, strict=True)):
+        _check_block(f"Block {place} of X (rows {bounds[0]} to {bounds[1] - 1})", one, found[0], X)
+        if one.smallest < 0:
+            raise ValueError(
+                f"Negative values in data passed to {name}: block {place} of X (rows {bounds[0]} "
+                f"to {bounds[1] - 1}) goes down to {one.smallest:g}. {name} factorises "
+                "non-negative data; shift each feature by its minimum, or scale it to [0, 1]."
+            )
+    return DaskView(X, blocks, found[0].sparse)
+
+
+def _check_block(which: str, one: Facts, first: Facts, X: Any) -> None:
+    if len(one.shape) != 2 or one.shape[1] != X.shape[1]:
+        raise ValueError(
+            f"{which} has shape {one.shape}, but X says {X.shape[1]} features; mend the function "
+            "that makes the blocks."
+        )
+    if one.dtype != first.dtype or working_dtype(one.dtype) != working_dtype(X.dtype):
+        raise ValueError(
+            f"{which} is of type {one.dtype}, the first one of {first.dtype}, and X says "
+            f"{X.dtype}; use X.map_blocks(lambda block: block.astype({X.dtype.name!r}))."
+        )
+    if one.sparse != first.sparse:
+        raise ValueError(
+            f"{which} is {'sparse' if one.sparse else 'dense'}, the first one is not; make all "
+            "blocks alike with X.map_blocks."
+        )
+    if not one.finite:
+        raise ValueError(f"{which} contains NaN or infinity; fill or drop missing values first.")

@@ -1,0 +1,111 @@
+"""A real cluster of processes: the same bits, also when a worker is killed in the middle."""
+
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+
+from fnmf import FNMF, Checkpoint
+from fnmf.exceptions import ClusterLostError
+
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+pytestmark = pytest.mark.filterwarnings("ignore")
+N, D, C = 4096, 30, 3
+
+
+def rows(block_info=None):
+    """A block that any worker can make again."""
+    (start, stop), _ = block_info[None]["array-location"]
+    rng = np.random.default_rng(start)
+    y = rng.integers(0, C, stop - start)
+    X = rng.uniform(0, 1, (stop - start, D))
+    X[:, :6] = rng.uniform(0, 0.3, (stop - start, 6)) + np.eye(C).repeat(2, axis=1)[y]
+    return X.astype(np.float32)
+
+
+def data():
+    return da.map_blocks(rows, chunks=((1024,) * 4, (D,)), dtype=np.float32)
+
+
+def model(**parameters):
+    given = {"n_components": C, "random_state": 0, "n_jobs": 1, "max_iter": 30, "tol": 0.0}
+    return FNMF(**{**given, **parameters})
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """By Dask's local scheduler, which other tests compare with threads."""
+    return model().fit(data())
+
+
+@pytest.fixture
+def cluster():
+    with (
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            dashboard_address=None,
+            memory_limit=0,
+            worker_dashboard_address=None,
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+class AtIteration:
+    """A callback that does something once, after some iterations."""
+
+    def __init__(self, number, action):
+        self.number, self.action = number, action
+
+    def setup(self, estimator, context):
+        """Nothing."""
+
+    def teardown(self, estimator, context):
+        """Nothing."""
+
+    def on_fit_task_begin(self, estimator, context, *, X=None):
+        """Nothing."""
+
+    def on_fit_task_end(self, estimator, context, *, X=None, metadata=None, fitted_estimator=None):
+        if context.task_name == "iteration" and metadata["iteration"] == self.number:
+            self.action()
+        return False
+
+
+def test_killed_workers_change_nothing(cluster, expected):
+    killed = []
+
+    def kill():
+        # Some time after this, in the middle of whatever is done then.
+        pid = next(iter(cluster.run(os.getpid).values()))
+        killed.append(pid)
+        threading.Timer(0.02, os.kill, (pid, signal.SIGKILL)).start()
+
+    fitted = model().set_callbacks(AtIteration(4, kill), AtIteration(15, kill)).fit(data())
+    assert len(killed) == 2
+    np.testing.assert_array_equal(fitted.embedding_.compute(), expected.embedding_.compute())
+    np.testing.assert_array_equal(fitted.labels_.compute(), expected.labels_.compute())
+    np.testing.assert_array_equal(fitted.history_, expected.history_)
+
+
+def test_a_cluster_that_is_gone_is_an_error_and_the_fit_can_go_on(expected, tmp_path, monkeypatch):
+    monkeypatch.setattr("fnmf.distributed._blocks._PATIENCE", 1.0)
+    checkpoint = Checkpoint(tmp_path, every=0)
+    options = {"dashboard_address": None, "worker_dashboard_address": None}
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, memory_limit=0, **options
+        ) as one,
+        distributed.Client(one),
+    ):
+        stopped = model().set_callbacks(AtIteration(5, lambda: one.scale(0)))
+        with pytest.raises(ClusterLostError, match="no worker for 1 seconds"):
+            stopped.fit(data(), checkpoint=checkpoint)
+    # Elsewhere, with what is left.
+    fitted = model().fit(data(), checkpoint=checkpoint)
+    np.testing.assert_array_equal(fitted.embedding_.compute(), expected.embedding_.compute())

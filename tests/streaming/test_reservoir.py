@@ -1,0 +1,53 @@
+"""The sample of a stream: its size, its memory, its form."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from fnmf.streaming import Reservoir
+
+
+def fed(n_batches, rate, size, rows=20, seed=0):
+    """A reservoir after batches that hold their own number; ``rate`` is −log of the decay."""
+    rng = np.random.RandomState(seed)
+    reservoir = Reservoir.of(np.zeros((0, 1)))
+    for number in range(n_batches):
+        batch = np.full((rows, 1), float(number))
+        reservoir = reservoir.with_batch(batch, rate * number, size, rng)
+    return reservoir
+
+
+def test_size_never_grows():
+    assert len(fed(50, 0.01, 64)) == 64
+
+
+def test_without_forgetting_every_row_is_as_likely():
+    ages = np.concatenate([fed(40, 0.0, 50, seed=s).rows.ravel() for s in range(60)])
+    counts = np.bincount(ages.astype(int), minlength=40)
+    expected = counts.sum() / 40
+    assert np.sum((counts - expected) ** 2 / expected) < 80  # 39 degrees of freedom
+
+
+def test_rows_are_drawn_in_proportion_to_what_they_count_for():
+    rate = 0.1
+    ages = np.concatenate([fed(60, rate, 30, seed=s).rows.ravel() for s in range(200)])
+    # A small sample from many rows is nearly one with replacement: shares decay like weights.
+    recent, older = np.mean(ages >= 50), np.mean((ages < 50) & (ages >= 40))
+    assert older / recent == pytest.approx(np.exp(-rate * 10), rel=0.2)
+
+
+def test_what_is_forgotten_goes_even_if_there_is_room():
+    reservoir = fed(100, 0.5, 10_000)
+    assert reservoir.rows.min() >= 99 - np.log(20) / 0.5
+    assert len(reservoir) < 200
+
+
+def test_sparse_and_dense_batches_mix():
+    rng = np.random.RandomState(0)
+    X = np.random.default_rng(0).uniform(size=(30, 4)) * (np.arange(4) % 2)
+    for first, second in ((X, sp.csr_array(X)), (sp.csr_array(X), X)):
+        reservoir = Reservoir.of(first).with_batch(first, 0.0, 100, rng)
+        reservoir = reservoir.with_batch(second, 0.0, 100, rng)
+        assert type(reservoir.rows) is type(first)
+        rows = reservoir.rows if isinstance(first, np.ndarray) else reservoir.rows.toarray()
+        np.testing.assert_array_equal(np.sort(rows, axis=0), np.sort(np.vstack([X, X]), axis=0))
