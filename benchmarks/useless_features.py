@@ -28,7 +28,7 @@ from fnmf.datasets import add_noise_features, unit_rows
 from fnmf.graph import adaptive_neighbors
 from fnmf.metrics import clustering_accuracy
 
-COUNTS = (0, 20, 61, 183, 610)
+COUNTS = (0, 20, 61, 183, 610, 1830)
 FIELDS = ("useless", "method", "seed", "acc", "found", "mistaken")
 RESULTS = Path("results/useless_features.csv")
 COLOURS = {

@@ -20,8 +20,15 @@ _MARKS = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'", "none": "
 class Normalize(StrEnum):
     """What to scale to unit length."""
 
+    auto = "auto"
     samples = "samples"
     none = "none"
+
+    def for_model(self, model: Any) -> str:
+        """What is done for a model: one that finds out by itself is left to it."""
+        if self is not Normalize.auto:
+            return self.value
+        return "none" if getattr(model, "weighting", None) == "relevance" else "samples"
 
 
 class Scale(StrEnum):

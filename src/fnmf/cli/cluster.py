@@ -76,8 +76,12 @@ def cluster(
     ] = None,
     normalize: Annotated[
         options.Normalize,
-        typer.Option(help="Scale every row to unit length, or not.", rich_help_panel=_DATA),
-    ] = options.Normalize.samples,
+        typer.Option(
+            help="Scale every row to unit length, or not; auto leaves it to the default weighting, "
+            "which finds out, and scales for all others.",
+            rich_help_panel=_DATA,
+        ),
+    ] = options.Normalize.auto,
     scale: Annotated[
         options.Scale,
         typer.Option(help="Divide every column by its largest value.", rich_help_panel=_DATA),
@@ -188,7 +192,7 @@ def cluster(
             {
                 "missing": missing.value,
                 "negative": "shift" if shift else "abs" if absolute else "error",
-                "normalize": normalize.value,
+                "normalize": normalize.for_model(model),
                 "scale": scale.value,
             },
             options.typed(context),
