@@ -36,7 +36,9 @@ def test_a_table_gives_clusters_weights_a_model_and_a_page(run, tmp_path, write_
     assert labels[1][0] == "client 0"
     assert fnmf.metrics.clustering_accuracy(kinds, [row[1] for row in labels[1:]]) == 1
     features = rows(folder / "features.csv")
-    assert [row[0] for row in features[1:]] == ["bread", "milk", "tea", "salt", "oil"]
+    names = [row[0] for row in features[1:]]
+    assert set(names[:3]) == {"bread", "milk", "tea"}
+    assert set(names[3:]) == {"salt", "oil"}
     assert features[0][:5] == ["feature", "importance", "weighting_1", "weighting_2", "weighting_3"]
     assert np.shape(rows(folder / "embedding.csv")) == (61, 4)
     record = json.loads((folder / "run.json").read_text())
@@ -258,8 +260,8 @@ def test_the_page_can_be_drawn_again(run, tmp_path, write_customers):
 def test_methods_are_listed(run):
     record = json.loads(run("methods", "--json").stdout)
     names = [entry["name"] for entry in record["methods"]]
-    assert names[:2] == ["FNMF", "NMF"]
-    assert len(names) == 11
+    assert names[0] == "FNMF"
+    assert {"NMF", "CLR", "IFPCA", "Spectral"} <= set(names)
     assert "CLR" in run("methods").output
 
 

@@ -31,7 +31,8 @@ def methods(
         from fnmf.baselines import all_methods
         from fnmf.cli._outputs import to_json
 
-        cards = [_card(entry) for entry in all_methods().values()]
+        entries = sorted(all_methods().values(), key=lambda entry: entry.name != "FNMF")
+        cards = [_card(entry) for entry in entries]
         if name is not None:
             known = ", ".join(card["name"] for card in cards)
             cards = [card for card in cards if card["name"].casefold() == name.casefold()]
