@@ -67,7 +67,7 @@ def chunked(n: int, blocks: int, d: int = 784):
 
     def rows(block_info=None):
         (start, stop), _ = block_info[None]["array-location"]
-        return clustered(stop - start, d, 50, seed=start)[0]
+        return clustered(stop - start, d, min(50, d // 2), seed=start)[0]
 
     sizes = tuple(len(part) for part in np.array_split(np.arange(n), blocks))
     return da.map_blocks(rows, chunks=(sizes, (d,)), dtype=np.float32)
@@ -178,8 +178,8 @@ def one_pass(found, X: np.ndarray, order: np.ndarray):
 
 def stream(args: argparse.Namespace) -> None:
     usps = load("usps", data_home=args.data_home)
-    images = np.asarray(usps.X, np.float32)
-    sets = {"USPS": (images - images.min(), usps.y, None)}
+    images = np.asarray(usps.data, np.float32)
+    sets = {"USPS": (images - images.min(), usps.target, None)}
     X, labels = clustered(args.rows // 2, 800, 200)
     sets["200 + 600 of noise"] = X, labels, np.arange(800) < 200
     for name, (rows, y, informative) in sets.items():
