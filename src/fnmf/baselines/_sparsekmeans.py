@@ -9,7 +9,7 @@ from fnmf._validation import check_integer, check_real
 from fnmf.baselines._base import as_seed
 from fnmf.baselines._lloyd import lloyd, means, nearest_centres
 from fnmf.baselines._matrix import Matrix, is_sparse
-from fnmf.baselines._rival import Rival, distinct_kmeans
+from fnmf.baselines._rival import Rival, columns, distinct_kmeans
 
 _N_BOUNDS = 10
 _LLOYD_STEPS = 50
@@ -200,7 +200,7 @@ class _Start:
             if np.abs(weights - before).sum() <= tol * before.sum():
                 break
             used = np.flatnonzero(weights)
-            part = self.X[:, used]
+            part = columns(self.X, weights > 0)
             centres = means(part, labels, self.n_clusters)[0]
             labels, _ = lloyd(part, centres, weights[None, used], _LLOYD_STEPS)
             between = self._between(labels)
