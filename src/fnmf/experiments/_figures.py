@@ -67,7 +67,10 @@ def toy(store: Store) -> "Figure | None":
     """The toy's two informative dimensions: classes, then the clusters of each method."""
     picture = store.picture("toy")
     cells = summarise(store.results())
-    drawn = [m for m in TOY_METHODS if ("toy", m) in cells and not cells["toy", m].reason]
+    # Adopted runs have no labels until they are done again.
+    drawn = [
+        m for m in TOY_METHODS if ("toy", m) in cells and store.has_labels(cells["toy", m].key)
+    ]
     if picture is None or not drawn:
         return None
     points, classes = picture["points"], picture["classes"]
