@@ -11,6 +11,7 @@ import fnmf
 from fnmf import MappedCSR
 from fnmf.baselines import all_methods
 from fnmf.persistence import ModelFileError
+from toy_model import rewrite, split
 
 NAMES = list(all_methods())
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -128,3 +129,18 @@ def test_a_warning_of_the_fit_is_not_part_of_the_file(tmp_path, X):
         model = fnmf.FNMF(3, weighting="paper", max_iter=2, random_state=0).fit(X)
     fnmf.save(model, tmp_path / "m.fnmf")
     assert fnmf.load(tmp_path / "m.fnmf").n_iter_ == 2
+
+
+@pytest.mark.parametrize(
+    "name", ["components_", "labels_", "_fit_X", "_kmeans", "_omega", "_row_scales", "_strength"]
+)
+def test_a_signed_model_that_lacks_something_is_refused_on_loading(tmp_path, name):
+    X = np.random.default_rng(0).random((12, 5))
+    path = tmp_path / "m.fnmf"
+    fnmf.save(fnmf.FNMF(2, n_neighbors=3, tol=0.1, random_state=0).fit(X), path)
+    fnmf.load(path)
+    header, payload = split(path)
+    del header["model"]["attributes"][name]
+    rewrite(path, header, payload)
+    with pytest.raises(ModelFileError, match=f"lacks {name}"):
+        fnmf.load(path)

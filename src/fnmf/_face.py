@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -77,6 +77,8 @@ class NonNegativeFace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 class FactorisationFace(CallbackSupportMixin, NonNegativeFace):
     """An estimator that keeps a ``Fitted`` record; subclasses have parameters and ``fit``."""
 
+    # Model files ask for everything that a ``Fitted`` record must have.
+    _keeps_fitted: ClassVar[bool] = True
     weighting: str
     embedding_: np.ndarray
     assignments_: np.ndarray

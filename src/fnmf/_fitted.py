@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Self
 
@@ -23,6 +23,14 @@ def _kept(attribute: str, shape: str | None, default: Any = None, **traits: bool
     change it. ``optional``: kept even if it is ``None``.
     """
     return field(default=default, metadata={"attribute": attribute, "shape": shape, **traits})
+
+
+def _always(kind: Any) -> bool:
+    return "None" not in str(kind)
+
+
+# Fields that new rows need together, each kept under its name with an underscore.
+_SERVING = ("caps", "units", "omega", "prices", "mean", "row_scales", "strength")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,6 +105,19 @@ class Fitted:
     def names(cls) -> tuple[str, ...]:
         """All attributes that an estimator may keep."""
         return tuple(f.metadata["attribute"] for f in fields(cls) if f.metadata)
+
+    @classmethod
+    def lacking(cls, attributes: Collection[str]) -> list[str]:
+        """Attributes without which a fitted model cannot work, among those it does not have.
+
+        What every fit leaves behind must be there, and of what serves new rows of the relevance
+        weighting all or nothing.
+        """
+        needed = {f.metadata["attribute"] for f in fields(cls) if f.metadata and _always(f.type)}
+        serving = {f"_{name}" for name in _SERVING}
+        if serving & set(attributes):
+            needed |= serving
+        return sorted(needed - set(attributes))
 
     def attributes(self, *, copy: bool = False) -> dict[str, Any]:
         """What an estimator keeps; with ``copy`` a later iteration changes nothing in it."""

@@ -64,17 +64,16 @@ def test_parameters_are_told_as_options(said, told):
 
 
 def test_names_are_kept_exactly(run, tmp_path):
-    names = ["می\u200cخ", "👩\u200d🔬", "a\u00adb", "x" * 400, "two\nlines", "ß ı"]
+    names = ["می\u200cخ", "👩\u200d🔬", "a\u00adb", "x" * 400, "two\nlines", "one\rreturn", "ß ı"]
     rng = np.random.default_rng(0)
     with open(tmp_path / "t.csv", "w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["who", *names])
         for i in range(40):
-            writer.writerow([f"{names[i % 2]}{i}", *(f"{v:.3f}" for v in rng.random(6))])
+            writer.writerow([f"{names[i % 2]}{i}", *(f"{v:.3f}" for v in rng.random(7))])
     run("cluster", "t.csv", "-k", 2, *QUICK)
     folder = tmp_path / "t.csv-clusters"
-    raw = (folder / "labels.csv").read_bytes()
-    assert b"\r" not in raw
+    assert b"\r" not in (folder / "labels.csv").read_bytes()
     with open(folder / "features.csv", encoding="utf-8", newline="") as file:
         features = list(csv.DictReader(file))
     assert {row["feature"] for row in features} == set(names)

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -27,10 +27,20 @@ def safe_cell(text: Any) -> str:
     return cell
 
 
+class _PlainEnds:
+    """Ends lines plainly; told so itself, the csv module leaves carriage returns unquoted."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file = file
+
+    def write(self, line: str) -> int:
+        return self._file.write(line.removesuffix("\r\n") + "\n")
+
+
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A CSV file with safe text cells; numbers keep every digit."""
     with open(path, "w", encoding="utf-8", errors="replace", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
+        writer = csv.writer(_PlainEnds(file))
         writer.writerow([safe_cell(name) for name in header])
         for row in rows:
             writer.writerow([safe_cell(c) if isinstance(c, str) else c for c in row])

@@ -7,7 +7,7 @@ import numpy as np
 from fnmf.baselines import Method, registered
 from fnmf.data import is_dask
 from fnmf.persistence._container import ModelFileError
-from fnmf.persistence._shapes import check_kmeans, check_shapes
+from fnmf.persistence._shapes import check_complete, check_kmeans, check_shapes
 
 if TYPE_CHECKING:
     from fnmf.persistence._values import Decoder, Encoder
@@ -91,6 +91,7 @@ def estimator_from_json(node: dict[str, Any], decode: "Decoder") -> Any:
             raise ModelFileError(f"it sets an attribute {key[:80]!r}, which no fit makes")
         setattr(model, key, decode(item))
     check_shapes(model)
+    check_complete(model)
     return model
 
 

@@ -1,5 +1,6 @@
 """Do the arrays of a loaded model fit each other? Compiled kernels index them without asking."""
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,34 @@ def check_shapes(model: Any) -> None:
             raise ModelFileError(f"{name} has shape {value.shape}, which does not fit the rest")
         if name != "feature_names_in_" and value.dtype.kind not in "fiub":
             raise ModelFileError(f"{name} does not hold numbers")
+
+
+def check_complete(model: Any) -> None:
+    """Raise if a fitted model lacks something that every fit of its class leaves behind.
+
+    Classes declare their fitted attributes by annotations; those that may be None may be missing.
+    """
+    present = set(vars(model)) - set(model.get_params(deep=False))
+    declared = {
+        name
+        for known in type(model).__mro__
+        for name, kind in inspect.get_annotations(known).items()
+        if name.startswith("_") != name.endswith("_")
+        and "None" not in str(kind)
+        and not hasattr(type(model), name)
+    }
+    if not present & (declared | set(Fitted.names())):
+        return
+    lacking = sorted(declared - present)
+    if getattr(type(model), "_keeps_fitted", False):
+        lacking += Fitted.lacking(present)
+        centres: Any = getattr(vars(model).get("_kmeans"), "cluster_centers_", np.empty(0))
+        if centres.ndim != 2 or centres.shape[1] != model.embedding_.shape[1]:
+            lacking.append("_kmeans")
+    if "n_features_in_" not in present:
+        lacking.append("n_features_in_")
+    if lacking:
+        raise ModelFileError(f"it lacks {lacking[0]}, which every fit makes")
 
 
 def check_kmeans(values: dict[str, Any]) -> None:

@@ -1,0 +1,282 @@
+"""Mutated inputs over all readers, model files and names: no crash, no hang, no odd error.
+
+    python benchmarks/fuzz.py --cases 100000 --out results/fuzz.json
+
+Two thirds of the cases change the structure of a good file (cells, headers, shapes, signed JSON),
+one third its bytes. Every case has a number; the same number is the same file. Cases run in batches in
+a process of their own whose memory is bounded; a batch that dies is continued behind the case that
+ended it. Interrupted, the same command goes on where it stopped.
+"""
+
+import argparse
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import _mutations as mutations
+
+HANG_SECONDS = 10
+# What the process may take beyond what its imports take: the stated bound for small files.
+MEMORY = 5 << 29
+BATCH = 500
+# Share of the cases; .h5ad and .xlsx are slow, because of a process for each and of XML.
+KINDS = {
+    "text": 0.30,
+    "packed": 0.08,
+    "npy": 0.10,
+    "npz": 0.14,
+    "mtx": 0.11,
+    "parquet": 0.08,
+    "model": 0.13,
+    "names": 0.035,
+    "xlsx": 0.015,
+    "h5ad": 0.01,
+}
+
+
+def make(case: int, seed: int, folder: Path, model: bytes) -> tuple[str, Path]:
+    """Write the file of a case; its kind and its path."""
+    rng = np.random.default_rng([seed, case])
+    kind = str(rng.choice(list(KINDS), p=list(KINDS.values())))
+    # Nearly every changed byte of a model file only proves its checksum.
+    by_bytes = rng.random() < (0.1 if kind == "model" else 0.35)
+    path = folder / f"case.{kind}"
+    writers: dict[str, Callable[..., None]] = {
+        "parquet": mutations.parquet,
+        "h5ad": mutations.h5ad,
+        "xlsx": mutations.workbook,
+    }
+    if kind in writers:
+        writers[kind](rng, path)
+        content = path.read_bytes()
+    elif kind == "text":
+        path, content = folder / "case.csv", mutations.text_table(rng)
+    elif kind == "packed":
+        ending, content = mutations.packed(rng, mutations.text_table(rng))
+        path = folder / f"case{ending}"
+    elif kind == "model":
+        content = model if by_bytes else mutations.signed_model(rng, model)
+    elif kind == "names":
+        return kind, path
+    else:
+        content = getattr(mutations, "matrix_market" if kind == "mtx" else kind)(rng)
+    path.write_bytes(mutations.flip_bytes(rng, content) if by_bytes else content)
+    return kind, path
+
+
+def try_names(case: int, seed: int, folder: Path) -> str:
+    """Hostile names through the writer of results and back through the reader."""
+    from fnmf.cli._outputs import safe_cell, write_csv
+    from fnmf.io import read_table
+
+    rng = np.random.default_rng([seed, case])
+    names = list(dict.fromkeys(mutations.hostile_name(rng).strip() for _ in range(4)))
+    names = [name for name in names if name and not name.isspace()] or ["a"]
+    path = folder / "names.csv"
+    write_csv(path, ["id", *names], [[f"r{i}", *rng.random(len(names))] for i in range(9)])
+    for name in names:
+        cell = safe_cell(name)
+        if set(cell) & set("\x1b\x07\x00\x9b") or cell.lstrip()[:1] in ("=", "@"):
+            return "odd"
+    read = read_table(path, duplicates="number").names
+    wanted = [safe_cell(name).strip() for name in names]
+    same = sorted(x.replace("\r\n", "\n").replace("\r", "\n") for x in read)
+    expected = sorted(x.replace("\r\n", "\n").replace("\r", "\n") for x in wanted)
+    return "read" if same == expected or len(set(wanted)) < len(wanted) else "odd"
+
+
+def attempt(case: int, seed: int, folder: Path, model: bytes) -> dict[str, Any]:
+    """What became of a case."""
+    from fnmf.io import TableError, read_table
+    from fnmf.persistence import ModelFileError, load
+
+    kind, path = make(case, seed, folder, model)
+    started = time.perf_counter()
+    told = ""
+    try:
+        if kind == "names":
+            outcome = try_names(case, seed, folder)
+        elif kind == "model":
+            loaded = load(path)
+            outcome = "read"
+            if hasattr(loaded, "n_features_in_"):
+                loaded.predict(np.ones((2, loaded.n_features_in_)))
+        else:
+            read_table(path)
+            outcome = "read"
+    except (TableError, ModelFileError) as error:
+        outcome, told = "refused", str(error)
+        if path.name not in told and path.stem not in told:
+            outcome = "odd"
+    except HangError:
+        outcome = "hang"
+    except MemoryError:
+        outcome = "memory"
+    except Exception as error:
+        # A model that loads may still refuse rows, in words.
+        plain = kind == "model" and isinstance(error, ValueError)
+        outcome, told = ("read" if plain else "odd"), f"{type(error).__name__}: {error}"
+    seconds = time.perf_counter() - started
+    path.unlink(missing_ok=True)
+    return {"case": case, "kind": kind, "outcome": outcome, "s": round(seconds, 3), "told": told}
+
+
+class HangError(BaseException):
+    """A case took longer than it may."""
+
+
+def _hang(*_: Any) -> None:
+    raise HangError
+
+
+def work(start: int, stop: int, seed: int, model_file: Path) -> None:
+    """Run cases and print a line for each, so that nothing is lost if one ends the process."""
+    import resource
+    import warnings
+
+    import fnmf.cli._outputs
+    import fnmf.io
+    import fnmf.persistence
+
+    warnings.simplefilter("ignore")
+    model = model_file.read_bytes()
+    fnmf.persistence.load(model_file)
+    signal.signal(signal.SIGALRM, _hang)
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
+    with tempfile.TemporaryDirectory() as folder:
+        for case in range(start, stop):
+            print(json.dumps({"begin": case}), flush=True)
+            signal.alarm(HANG_SECONDS)
+            try:
+                result = attempt(case, seed, Path(folder), model)
+            except HangError:
+                result = {"case": case, "kind": "?", "outcome": "hang", "s": HANG_SECONDS}
+            signal.alarm(0)
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+            print(json.dumps(result | {"mb": peak}), flush=True)
+
+
+def batch(start: int, stop: int, seed: int, model_file: Path) -> list[dict[str, Any]]:
+    """Results of some cases; a case that ends the process is a crash."""
+    results: list[dict[str, Any]] = []
+    while start < stop:
+        command = [sys.executable, __file__, "--work", str(start), str(stop)]
+        command += ["--seed", str(seed), "--model", str(model_file)]
+        # Twice the limit for every case is more than any batch may take.
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        lines = [json.loads(line) for line in done.stdout.splitlines()]
+        results += [line for line in lines if "outcome" in line]
+        begun = [line["begin"] for line in lines if "begin" in line]
+        if done.returncode == 0:
+            break
+        if not begun:
+            raise RuntimeError(f"the worker failed before its first case: {done.returncode}")
+        crash = {"case": begun[-1], "kind": "?", "outcome": "crash", "told": str(done.returncode)}
+        results.append(crash | {"s": 0.0, "mb": 0})
+        start = begun[-1] + 1
+    return results
+
+
+def make_model(path: Path) -> None:
+    """A small fitted model with a recipe."""
+    from fnmf import FNMF
+    from fnmf.io import Prepared, Recipe, Table
+
+    rows = np.random.default_rng(0).random((30, 5))
+    table = Table(Path("made here"), rows, list("abcde"))
+    recipe = Recipe.learn(table, scale="max")
+    from fnmf import save
+
+    model = FNMF(3, n_neighbors=3, tol=1e-2, random_state=0).fit(recipe.prepare(table.X))
+    save(Prepared(model, recipe), path)
+
+
+def main() -> None:
+    """Run, store and print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--cases", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("results/fuzz.json"))
+    parser.add_argument("--work", type=int, nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--model", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.work:
+        work(*options.work, options.seed, options.model)
+        return
+    import fnmf
+
+    state: dict[str, Any] = {"seed": options.seed, "cases": 0, "seconds": 0.0, "counts": {}}
+    state |= {"slowest": 0.0, "most_mb": 0, "wrong": [], "examples": {}}
+    if options.out.exists():
+        stored = json.loads(options.out.read_text())
+        state = stored if stored["seed"] == options.seed else state
+    state["command"] = f"python benchmarks/fuzz.py --cases {options.cases} --seed {options.seed}"
+    state["versions"] = {"python": platform.python_version(), "numpy": np.__version__}
+    state["versions"]["fnmf"] = fnmf.__version__
+    state["memory_bound_mb"] = MEMORY >> 20
+    with tempfile.TemporaryDirectory() as folder:
+        model_file = Path(folder) / "model.fnmf"
+        make_model(model_file)
+        while state["cases"] < options.cases:
+            start = state["cases"]
+            stop = min(start + BATCH, options.cases)
+            began = time.perf_counter()
+            _add(state, batch(start, stop, options.seed, model_file))
+            state["seconds"] = round(state["seconds"] + time.perf_counter() - began, 1)
+            state["cases"] = stop
+            _store(state, options.out)
+            print(_line(state), file=sys.stderr)
+    show(state)
+
+
+def _add(state: dict[str, Any], results: list[dict[str, Any]]) -> None:
+    counts = {kind: Counter(entry) for kind, entry in state["counts"].items()}
+    for result in results:
+        counts.setdefault(result["kind"], Counter())[result["outcome"]] += 1
+        state["slowest"] = max(state["slowest"], result["s"])
+        state["most_mb"] = max(state["most_mb"], result.get("mb", 0))
+        if result["outcome"] not in ("read", "refused"):
+            state["wrong"].append({k: result[k] for k in ("case", "kind", "outcome", "told")})
+    state["counts"] = {kind: dict(entry) for kind, entry in sorted(counts.items())}
+
+
+def _store(state: dict[str, Any], path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".partial")
+    partial.write_text(json.dumps(state, indent=1) + "\n")
+    os.replace(partial, path)
+
+
+def _line(state: dict[str, Any]) -> str:
+    total: Counter[str] = Counter()
+    for entry in state["counts"].values():
+        total.update(entry)
+    return f"{state['cases']:,} cases: " + ", ".join(f"{v:,} {k}" for k, v in total.most_common())
+
+
+def show(state: dict[str, Any]) -> None:
+    """The table of the bar."""
+    outcomes = ("read", "refused", "odd", "hang", "crash", "memory")
+    print(f"{'kind':10}" + "".join(f"{name:>9}" for name in outcomes))
+    for kind, entry in state["counts"].items():
+        print(f"{kind:10}" + "".join(f"{entry.get(name, 0):9,}" for name in outcomes))
+    total = sum(sum(entry.values()) for entry in state["counts"].values())
+    read = sum(entry.get("read", 0) for entry in state["counts"].values())
+    print(f"{total:,} cases, {read / max(total, 1):.0%} got past the parser; slowest case ", end="")
+    print(f"{state['slowest']:.1f} s; most memory {state['most_mb']:,} MB")
+
+
+if __name__ == "__main__":
+    main()
