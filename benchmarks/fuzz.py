@@ -3,9 +3,9 @@
     python benchmarks/fuzz.py --cases 100000 --out results/fuzz.json
 
 Two thirds of the cases change the structure of a good file (cells, headers, shapes, signed JSON),
-one third its bytes. Every case has a number; the same number is the same file. Cases run in batches in
-a process of their own whose memory is bounded; a batch that dies is continued behind the case that
-ended it. Interrupted, the same command goes on where it stopped.
+one third its bytes. Every case has a number; the same number is the same file. Cases run in batches
+in a process of their own whose memory is bounded; a batch that dies is continued behind the case
+that ended it. Interrupted, the same command goes on where it stopped.
 """
 
 import argparse

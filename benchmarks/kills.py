@@ -2,10 +2,10 @@
 
     python benchmarks/kills.py --kills 100 --out results/kills.json
 
-Every run has an older result in its folder, a file of the user's beside it and the input in the same
-folder; half of the runs use ``--force`` and half write a new folder. After each kill the folder must
-hold the old or the new result whole: at once, or after the next command has opened it (a run that
-was killed between two renames is finished then). The next run must clear away what was left.
+Every run has an older result, the input and a file of the user's in its folder; half of the runs
+use ``--force`` and half write a new folder. After each kill the folder must hold the old or the new
+result whole: at once, or after the next command has opened it (a run that was killed between two
+renames is finished then). The next run must clear away what was left.
 """
 
 import argparse

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
+from fnmf._units import in_ordinary_units
 from fnmf._validation import check_data
 from fnmf.data import Data, View, is_dask, view_of, working_dtype
 
@@ -116,7 +117,7 @@ class FactorisationFace(CallbackSupportMixin, NonNegativeFace):
         ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
-        data = check_data(self, X, reset=False)
+        data = in_ordinary_units(self, check_data(self, X, reset=False), reset=False)
         if is_dask(data):
             return self._lazily("transform", data, len(self.components_))
         return self._new_rows("encode", data).astype(working_dtype(data.dtype))
@@ -137,7 +138,7 @@ class FactorisationFace(CallbackSupportMixin, NonNegativeFace):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        data = check_data(self, X, reset=False)
+        data = in_ordinary_units(self, check_data(self, X, reset=False), reset=False)
         if is_dask(data):
             return self._lazily("predict", data, None)
         return self._new_rows("predict", data)
@@ -158,7 +159,9 @@ class FactorisationFace(CallbackSupportMixin, NonNegativeFace):
         from fnmf.schemes import SCHEMES
 
         check_is_fitted(self)
-        return SCHEMES[self.weighting].decode(Fitted.of(vars(self)), np.asarray(X))
+        rows = SCHEMES[self.weighting].decode(Fitted.of(vars(self)), np.asarray(X))
+        # Models stored before there were units have none.
+        return rows * getattr(self, "unit_", 1.0)
 
     def _new_rows(self, what: str, data: Data) -> np.ndarray:
         """What the scheme of the fit makes of new rows."""

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from fnmf._face import FactorisationFace, workplace
 from fnmf._settings import Settings
+from fnmf._units import in_ordinary_units
 from fnmf._validation import check_data
 from fnmf.data import is_dask
 
@@ -175,6 +176,10 @@ class FNMF(FactorisationFace):
         inside a round; from one to the next the objective itself changes.
     n_iter_ : int
         Iterations of the start that was kept.
+    unit_ : float
+        A power of two by which data in extreme units (below 1e-40 or above 1e40, in single
+        precision below 1e-8 or above 1e8) were divided, 1 for all others. What is fitted
+        describes the divided data; new rows are divided too.
     n_features_in_ : int
         Features seen during fit.
 
@@ -292,7 +297,7 @@ class FNMF(FactorisationFace):
         settings = Settings.of(self.get_params(deep=False))
         scheme = SCHEMES[settings.weighting]
         scheme.check(settings)
-        data = check_data(self, X, reset=True)
+        data = in_ordinary_units(self, check_data(self, X, reset=True), reset=True)
         settings = settings.for_data(data)
         rng = check_random_state(self.random_state)
         drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]

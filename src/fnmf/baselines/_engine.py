@@ -12,6 +12,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._labels import kmeans_on
+from fnmf._units import in_ordinary_units
 from fnmf._validation import check_data, check_init, check_integer, check_real
 from fnmf.baselines._base import Competitor, as_seed
 from fnmf.data import Data, View, view_of, working_dtype
@@ -63,7 +64,8 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
         check_real("tol", self.tol)
         n_init = check_integer("n_init", self.n_init, low=1)
         smoothness = self._smoothness()
-        data = check_data(self, X, reset=True, min_samples=2)
+        checked = check_data(self, X, reset=True, min_samples=2)
+        data = in_ordinary_units(self, checked, reset=True)
         if n_clusters > data.shape[0]:
             raise ValueError(
                 f"n_clusters={n_clusters} is more than n_samples={data.shape[0]}; lower n_clusters."
@@ -96,7 +98,7 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
         V : ndarray of shape (n_samples, n_clusters)
         """
         check_is_fitted(self)
-        data = check_data(self, X, reset=False)
+        data = in_ordinary_units(self, check_data(self, X, reset=False), reset=False)
         # The graph term was weighed before the columns of U were scaled to unit length.
         U = self.components_.T.astype(np.float64) * self._scales
         model = RowModel(U, np.ones((1, len(U))), on_residual=False, shared=np.ones(1))

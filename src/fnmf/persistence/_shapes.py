@@ -1,6 +1,7 @@
 """Do the arrays of a loaded model fit each other? Compiled kernels index them without asking."""
 
 import inspect
+import math
 from typing import Any
 
 import numpy as np
@@ -61,13 +62,26 @@ def check_complete(model: Any) -> None:
     lacking = sorted(declared - present)
     if getattr(type(model), "_keeps_fitted", False):
         lacking += Fitted.lacking(present)
-        centres: Any = getattr(vars(model).get("_kmeans"), "cluster_centers_", np.empty(0))
-        if centres.ndim != 2 or centres.shape[1] != model.embedding_.shape[1]:
-            lacking.append("_kmeans")
+        lacking += _lacking_for_new_rows(vars(model)) if not lacking else []
+    unit = vars(model).get("unit_", 1.0)
+    if not isinstance(unit, float) or not math.isfinite(unit) or math.frexp(unit)[0] != 0.5:
+        raise ModelFileError("its unit is not a power of two")
     if "n_features_in_" not in present:
         lacking.append("n_features_in_")
     if lacking:
         raise ModelFileError(f"it lacks {lacking[0]}, which every fit makes")
+
+
+def _lacking_for_new_rows(kept: dict[str, Any]) -> list[str]:
+    """What clusters of new rows are read off: centres, or else labels of rows of the fit."""
+    lacking = []
+    if "_kmeans" in kept or "_omega" not in kept:
+        centres: Any = getattr(kept.get("_kmeans"), "cluster_centers_", np.empty(0))
+        if centres.ndim != 2 or centres.shape[1] != kept["embedding_"].shape[1]:
+            lacking.append("_kmeans")
+    if kept["_fit_X"].shape[0] != kept["embedding_"].shape[0]:
+        lacking += [name for name in ("_held_codes", "_held_labels") if kept.get(name) is None]
+    return lacking
 
 
 def check_kmeans(values: dict[str, Any]) -> None:
