@@ -136,9 +136,7 @@ def test_a_warning_of_the_fit_is_not_part_of_the_file(tmp_path, X):
     [(name, "relevance") for name in ("components_", "labels_", "_fit_X", "_omega", "_strength")]
     + [("_kmeans", "uniform"), ("embedding_", "paper")],
 )
-def test_a_signed_model_that_lacks_something_is_refused_on_loading(
-    tmp_path, name, weighting
-):
+def test_a_signed_model_that_lacks_something_is_refused_on_loading(tmp_path, name, weighting):
     X = np.random.default_rng(0).random((12, 5))
     path = tmp_path / "m.fnmf"
     model = fnmf.FNMF(2, n_neighbors=3, tol=0.1, weighting=weighting, random_state=0)
