@@ -131,7 +131,7 @@ def parsed(lines: Sequence[str], delimiter: str, most: int) -> list[list[str]]:
     """Rows that hold anything, as far as they can be split."""
     rows: list[list[str]] = []
     try:
-        for row in csv.reader((f"{line}\n" for line in lines), delimiter=delimiter):
+        for row in csv.reader(lines, delimiter=delimiter):
             if row and any(cell.strip() for cell in row):
                 rows.append(row)
             enough = len(rows) > most or len(rows) * len(rows[0] if rows else ()) > _SAMPLE_CELLS

@@ -153,7 +153,8 @@ def _split(
     content: bytes, encoding: str, cut_first: bool = False, cut_last: bool = False
 ) -> list[str]:
     text = content.decode(encoding, errors="replace").lstrip("\ufeff")
-    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    # With their ends, and at every kind of end, as the reader of rows does.
+    lines = list(io.StringIO(text, newline=""))
     return lines[int(cut_first) : len(lines) - int(cut_last)]
 
 
