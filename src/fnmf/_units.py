@@ -22,13 +22,12 @@ def in_ordinary_units(estimator: Any, data: Data, *, reset: bool) -> Data:
 
     The unit is 1 for all but extreme data, and these are then not copied.
     """
-    if is_dask(data):
-        # Nothing is computed for them at the door; whoever has them can divide them lazily.
-        return data
+    # For Dask arrays nothing is computed at the door; whoever has them can divide them lazily.
+    lazy = is_dask(data)
     if reset:
-        estimator.unit_ = _unit(data)
+        estimator.unit_ = 1.0 if lazy else _unit(data)
     unit = getattr(estimator, "unit_", 1.0)
-    if unit == 1.0:
+    if unit == 1.0 or lazy:
         return data
     if isinstance(data, np.memmap | MappedCSR):
         raise ValueError(
