@@ -64,3 +64,18 @@ def test_mean_ranks_agree_with_scipy_and_missing_values_rank_last():
     assert np.isnan(ranks[2])
     kept = np.delete(np.delete(lowered, 2, axis=0), 3, axis=1)
     np.testing.assert_allclose(np.delete(ranks, 2), rankdata(-kept, axis=0).mean(axis=1))
+
+
+def test_the_run_shown_does_not_depend_on_digits_that_an_export_drops():
+    exact = [row(acc=2 / 3, seed=s) for s in range(4)]
+    mixed = [row(acc=round(2 / 3, 6) if s != 1 else 2 / 3, seed=s) for s in range(4)]
+    assert summarise(exact)["tiny", "A"].key == summarise(mixed)["tiny", "A"].key
+
+
+def test_a_doubled_method_has_a_second_row_with_its_median_setting():
+    rows = [row(acc=a, params={"b": b}) for b, a in enumerate((0.9, 0.1, 0.5))]
+    cells = summarise(rows, ["A"])
+    assert cells["tiny", "A"].acc == 0.9
+    assert cells["tiny", "A, median"].acc == 0.5
+    assert cells["tiny", "A, median"].params == {"b": 2}
+    assert ("tiny", "A, median") not in summarise(rows)

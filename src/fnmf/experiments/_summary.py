@@ -71,7 +71,7 @@ def summarise(rows: Sequence[Mapping[str, Any]], doubled: Collection[str] = ()) 
         most = max(len(runs) for runs in settings.values())
         covered = {params: runs for params, runs in settings.items() if len(runs) == most}
         # Ties go to the smaller parameters, so that the choice never depends on the order of runs.
-        falling = sorted(covered, key=lambda p: (-_mean(covered[p], "acc"), repr(p)))
+        falling = sorted(covered, key=lambda p: (-_printed(_mean(covered[p], "acc")), repr(p)))
         cells[pair] = _cell(dict(falling[0]), covered[falling[0]], len(settings))
         if pair[1] in doubled:
             middle = falling[len(falling) // 2]
@@ -92,12 +92,17 @@ def ranking(rows: Sequence[Mapping[str, Any]], seeds: int) -> dict[Pair, list[di
     return order
 
 
+def _printed(value: float) -> float:
+    """As many digits as an export has, so that adopted runs and their repetition are equal."""
+    return round(value, 6)
+
+
 def _mean(runs: Sequence[Mapping[str, Any]], name: str) -> float:
     return float(np.mean([run[name] for run in runs]))
 
 
 def _cell(params: dict[str, Any], runs: Sequence[Mapping[str, Any]], settings: int) -> Cell:
-    ordered = sorted(runs, key=lambda run: (run["acc"], run["seed"]))
+    ordered = sorted(runs, key=lambda run: (_printed(run["acc"]), run["seed"]))
     return Cell(
         acc=_mean(runs, "acc"),
         acc_std=float(np.std([run["acc"] for run in runs])),
