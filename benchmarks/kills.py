@@ -121,16 +121,22 @@ def main() -> None:
             found[f"{'--force' if force else 'new folder'}: {told}"] += 1
             shutil.rmtree(folder)
             print(f"{number + 1}/{options.kills} {told}", file=sys.stderr)
+            _store(options, found)
     for told, count in sorted(found.items()):
         print(f"{count:5} {told}")
-    if options.out is not None:
-        record = {
-            "command": f"python benchmarks/kills.py --kills {options.kills} --seed {options.seed}",
-            "python": platform.python_version(),
-            "system": f"{platform.system()} {os.uname().release.split('-')[0]}",
-            "outcomes": dict(sorted(found.items())),
-        }
-        options.out.write_text(json.dumps(record, indent=1) + "\n")
+
+
+def _store(options: argparse.Namespace, found: Counter[str]) -> None:
+    if options.out is None:
+        return
+    record = {
+        "command": f"python benchmarks/kills.py --kills {options.kills} --seed {options.seed}",
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {os.uname().release.split('-')[0]}",
+        "kills": found.total(),
+        "outcomes": dict(sorted(found.items())),
+    }
+    options.out.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

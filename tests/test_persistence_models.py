@@ -147,3 +147,14 @@ def test_a_signed_model_that_lacks_something_is_refused_on_loading(tmp_path, nam
     rewrite(path, header, payload)
     with pytest.raises(ModelFileError, match=f"lacks {name}"):
         fnmf.load(path)
+
+
+def test_a_fitted_model_with_parameters_that_no_fit_takes_is_refused(tmp_path):
+    path = tmp_path / "m.fnmf"
+    X = np.random.default_rng(0).random((12, 5))
+    fnmf.save(fnmf.FNMF(2, weighting="uniform", n_neighbors=3, tol=0.1).fit(X), path)
+    header, payload = split(path)
+    header["model"]["params"]["smoothness"] = None
+    rewrite(path, header, payload)
+    with pytest.raises(ModelFileError, match="smoothness must be a number"):
+        fnmf.load(path)

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf._fitted import Fitted
+from fnmf._settings import Settings
 from fnmf.persistence._container import ModelFileError
 
 _ARRAYS = (np.ndarray, sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)
@@ -63,6 +64,10 @@ def check_complete(model: Any) -> None:
     if getattr(type(model), "_keeps_fitted", False):
         lacking += Fitted.lacking(present)
         lacking += _lacking_for_new_rows(vars(model)) if not lacking else []
+        try:
+            Settings.of(model.get_params(deep=False))
+        except (TypeError, ValueError) as error:
+            raise ModelFileError(f"no fit has such parameters: {error}") from error
     unit = vars(model).get("unit_", 1.0)
     if not isinstance(unit, float) or not math.isfinite(unit) or math.frexp(unit)[0] != 0.5:
         raise ModelFileError("its unit is not a power of two")
