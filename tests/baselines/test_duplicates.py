@@ -7,7 +7,6 @@ from scipy.spatial.distance import cdist
 
 from fnmf.baselines import CAN, CLR, GNMF, MCFS, ONGR, PCAN, RMNMF, Spectral
 from fnmf.baselines._adaptive import Neighbors
-from fnmf.baselines._gnmf import binary_graph
 from fnmf.graph import adaptive_neighbors
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -51,7 +50,7 @@ def test_learned_graphs_start_from_the_same_neighbours(X):
 
 
 def test_the_binary_graph_has_the_twins_too(X):
-    graph = binary_graph(X, 5, None).toarray()
+    graph = GNMF(3, graph="binary", random_state=0).fit(X).graph_.toarray()
     assert graph.diagonal().max() == 0
     assert graph[4, 31] == graph[17, 50] == graph[8, 20] == graph[20, 40] == 1
 
