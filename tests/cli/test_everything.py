@@ -164,3 +164,11 @@ def test_without_a_terminal_a_line_comes_now_and_then(monkeypatch, capsys):
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) >= 2
     assert all(re.fullmatch(r"Fitting: \d+ s, 3 of 10", line) for line in lines)
+
+
+def test_that_nothing_was_found_is_told_once_and_names_no_attribute(run, tmp_path):
+    X = np.random.default_rng(1).random((60, 6))
+    np.savetxt(tmp_path / "t.csv", X, delimiter=",", fmt="%.5f")
+    told = run("cluster", "t.csv", "-k", 3, *QUICK).output
+    assert told.count("No structure") == 1
+    assert "structure_found_" not in told

@@ -74,7 +74,10 @@ def fit_model(model: Any, X: Any, **options: Any) -> list[str]:
                 model.set_callbacks()
     from sklearn.exceptions import ConvergenceWarning
 
-    # That the limit was reached is a finding of the report, and is said once.
-    kept = [w for w in caught if not issubclass(w.category, ConvergenceWarning)]
+    from fnmf.exceptions import NoStructureWarning
+
+    # That the limit was reached or nothing was found is in the diagnosis, and is said once.
+    known = (ConvergenceWarning, NoStructureWarning)
+    kept = [w for w in caught if not issubclass(w.category, known)]
     told = (" ".join(str(warning.message).split()) for warning in kept)
     return list(dict.fromkeys(told))
