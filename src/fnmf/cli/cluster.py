@@ -179,7 +179,7 @@ def cluster(
             from fnmf.cli._large import Where, large_run
 
             where = Where(file, memory, scheduler, jobs, options.typed(context))
-            large = large_run(where, model, normalize.value, image_shape)
+            large = large_run(where, model, normalize.for_model(model), image_shape)
             large.seed, large.title, large.checkpoint = seed, title, checkpoint
             large.fit()
             large.write(folder, force)
