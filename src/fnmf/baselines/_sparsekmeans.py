@@ -79,8 +79,8 @@ class SparseKMeans(Rival):
     >>> X, y = make_blobs(120, centers=[[0, 0], [8, 0], [0, 8]], random_state=0)
     >>> X = np.column_stack([X, np.random.default_rng(0).normal(size=(120, 20))])
     >>> model = SparseKMeans(n_clusters=3, random_state=0).fit(X)
-    >>> np.argsort(-model.feature_importances_)[:2]
-    array([1, 0])
+    >>> np.sort(np.argsort(-model.feature_importances_)[:2])
+    array([0, 1])
     """
 
     feature_importances_: np.ndarray
