@@ -77,8 +77,15 @@ SHOTS = [
 ]
 
 
+def number() -> None:
+    """The choice of a number of clusters, which draws itself."""
+    found = fnmf.choose_n_components(load_digits().data, random_state=0)
+    (HERE / "number-digits.svg").write_text(found.to_svg() + "\n", encoding="utf-8")
+
+
 def main() -> None:
     warnings.simplefilter("ignore")
+    number()
     with tempfile.TemporaryDirectory() as folder:
         pages = {
             make: Path(folder) / f"{make.__name__}.html" for make in (customers, digits, sixty)

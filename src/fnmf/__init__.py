@@ -15,15 +15,18 @@ _HOME = {
     "MappedCSR": "fnmf.data",
     "MiniBatchFNMF": "fnmf._minibatch",
     "WeightCollapseWarning": "fnmf.exceptions",
+    "choose_n_components": "fnmf.choosing",
     "load": "fnmf.persistence",
     "report": "fnmf.reporting",
     "save": "fnmf.persistence",
 }
 _MODULES = (
     "baselines",
+    "choosing",
     "datasets",
     "describe",
     "exceptions",
+    "explain",
     "graph",
     "inspection",
     "metrics",
@@ -38,6 +41,7 @@ __all__ = [
     "MiniBatchFNMF",
     "WeightCollapseWarning",
     "__version__",
+    "choose_n_components",
     "load",
     "report",
     "save",
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
     from fnmf._checkpoint import Checkpoint
     from fnmf._fnmf import FNMF
     from fnmf._minibatch import MiniBatchFNMF
+    from fnmf.choosing import choose_n_components
     from fnmf.data import MappedCSR
     from fnmf.exceptions import WeightCollapseWarning
     from fnmf.persistence import load, save

@@ -17,9 +17,11 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.callback import CallbackSupportMixin
+from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from fnmf._answers import Answers
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
 from fnmf._units import in_ordinary_units
@@ -75,12 +77,13 @@ class NonNegativeFace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return tags
 
 
-class FactorisationFace(CallbackSupportMixin, NonNegativeFace):
+class FactorisationFace(Answers, CallbackSupportMixin, NonNegativeFace):
     """An estimator that keeps a ``Fitted`` record; subclasses have parameters and ``fit``."""
 
     # Model files ask for everything that a ``Fitted`` record must have.
     _keeps_fitted: ClassVar[bool] = True
     weighting: str
+    random_state: Any
     embedding_: np.ndarray
     assignments_: np.ndarray
     labels_: np.ndarray
@@ -168,10 +171,31 @@ class FactorisationFace(CallbackSupportMixin, NonNegativeFace):
         from fnmf.runners import threads
         from fnmf.schemes import SCHEMES
 
-        settings, fitted = Settings.of(self.get_params(deep=False)), Fitted.of(vars(self._light()))
+        settings, fitted = self._settings(), Fitted.of(vars(self._light()))
         with threads(settings.n_jobs) as runner:
             scheme = SCHEMES[settings.weighting]
             return getattr(scheme, what)(fitted, settings, view_of(data), runner)
+
+    def _numbered(self, settings: Settings, data: Data) -> tuple[Settings, dict[str, Any]]:
+        """Settings with a number of components, and what is to be kept of its choice."""
+        from fnmf.selection import NUMBERS, choose_number
+
+        if settings.consensus is not None and is_dask(data):
+            raise ValueError("consensus takes data in memory; leave it out for Dask arrays.")
+        if not settings.automatic:
+            return settings, {}
+        if settings.n_clusters is not None:
+            return settings.with_components(settings.n_clusters), {}
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        with workplace(self, data, settings.n_jobs) as (view, runner):
+            number = choose_number(view, settings, NUMBERS, seed, runner)
+        kept = {"k_scores": number.scores, "k_interval": number.interval}
+        return settings.with_components(number.n_components), kept
+
+    def _settings(self) -> Settings:
+        """Settings of the fit, with the number of components that it had."""
+        settings = Settings.of(self.get_params(deep=False))
+        return settings.with_components(len(self.components_))
 
     def _adopt(self, fitted: Fitted) -> None:
         """Keep what was fitted, and nothing of an earlier fit."""
@@ -186,7 +210,8 @@ class FactorisationFace(CallbackSupportMixin, NonNegativeFace):
         """Results of the rows of a Dask array as Dask arrays in the same chunks."""
         from fnmf.distributed import as_dask
 
-        for name in ("embedding_", "assignments_", "labels_"):
+        of_rows = ("embedding_", "assignments_", "labels_", "sample_confidence_", "second_labels_")
+        for name in of_rows:
             setattr(self, name, as_dask(getattr(self, name), X))
 
     def _lazily(self, method: str, X: Any, width: int | None) -> Any:

@@ -19,8 +19,8 @@ def _kept(attribute: str, shape: str | None, default: Any = None, **traits: bool
     """A field that an estimator keeps under a name, with its shape in letters.
 
     Letters stand for sizes that must be the same everywhere: n samples, d features, c
-    components, m weightings, r rows kept; ``None`` is no array. ``live``: the solver goes on to
-    change it. ``optional``: kept even if it is ``None``.
+    components, m weightings, k clusters, r rows kept; ``None`` is no array. ``live``: the solver
+    goes on to change it. ``optional``: kept even if it is ``None``.
     """
     return field(default=default, metadata={"attribute": attribute, "shape": shape, **traits})
 
@@ -68,6 +68,13 @@ class Fitted:
     empty_weight: np.ndarray | None = _kept("empty_weight_", "m")
     graph: sp.csr_array | None = _kept("graph_", "nn", optional=True)
     labels: np.ndarray | None = _kept("labels_", "n")
+    sample_confidence: np.ndarray | None = _kept("sample_confidence_", "n")
+    second_labels: np.ndarray | None = _kept("second_labels_", "n")
+    cluster_stability: np.ndarray | None = _kept("cluster_stability_", "k")
+    feature_qvalues: np.ndarray | None = _kept("feature_qvalues_", "d")
+    n_components: int | None = _kept("n_components_", None)
+    k_scores: np.ndarray | None = _kept("k_scores_", None)
+    k_interval: tuple[int, int] | None = _kept("k_interval_", None)
     objective: float | None = _kept("objective_", None)
     history: np.ndarray | None = _kept("history_", None)
     n_iter: int | None = _kept("n_iter_", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -33,8 +34,10 @@ class FNMF(FactorisationFace):
 
     Parameters
     ----------
-    n_components : int, default=8
-        Number of components c, that is the length of the representation.
+    n_components : int or "auto", default=8
+        Number of components c, that is the length of the representation. ``"auto"`` takes
+        ``n_clusters`` if that is given, and else the number of clusters that
+        :func:`fnmf.choose_n_components` recommends.
 
     n_weightings : int, default=3
         Number m of weightings of the features. ``weighting="relevance"`` uses at most one for
@@ -107,6 +110,10 @@ class FNMF(FactorisationFace):
     n_clusters : int or None, default=None
         Clusters for ``labels_``; ``None`` means ``n_components``.
 
+    consensus : int or None, default=None
+        Resamples, each of four fifths of the samples, to fit as well. All of them vote for the
+        clusters, and say how sure these are.
+
     max_iter : int, default=300
         Most iterations of a start; with several rounds, of each.
 
@@ -168,6 +175,25 @@ class FNMF(FactorisationFace):
         from chance. Only for ``weighting="relevance"``.
     structure_found_ : bool or None
         Whether that is more than chance; ``None`` if it could not be tested.
+    sample_confidence_ : ndarray of shape (n_samples,)
+        Probability that a sample is of the kind that most of its cluster is of, from the votes
+        of its neighbours (of the resamples, if there are any).
+    second_labels_ : ndarray of shape (n_samples,)
+        The second-best cluster of each sample.
+    cluster_stability_ : ndarray of shape (n_clusters,)
+        How much of each cluster comes back (Jaccard index, mean) when halves of the samples are
+        clustered anew, or when resamples are fitted. From 0.75 a cluster is called solid, from
+        0.5 soft, below not reproducible. Only for ``weighting="relevance"`` or resamples.
+    feature_qvalues_ : ndarray of shape (n_features,)
+        The smallest rate of false discoveries at which a feature is called relevant: of those
+        with at most 0.1, about a tenth is there by chance. Only for ``weighting="relevance"``.
+    n_components_ : int
+        Number of components, chosen or given.
+    k_scores_ : structured ndarray
+        Scores by number of clusters, see :class:`fnmf.choosing.NumberOfClusters`. Only for
+        ``n_components="auto"``, as the next.
+    k_interval_ : tuple of int
+        Smallest and largest defensible number of clusters.
     objective_ : float
         Final value of the objective.
     history_ : structured ndarray of shape (n_iter,)
@@ -219,7 +245,7 @@ class FNMF(FactorisationFace):
 
     def __init__(
         self,
-        n_components: int = 8,
+        n_components: Any = 8,
         *,
         n_weightings: int = 3,
         diversity: float = 0.01,
@@ -235,6 +261,7 @@ class FNMF(FactorisationFace):
         column_units: str = "auto",
         normalize_components: bool = True,
         n_clusters: int | None = None,
+        consensus: int | None = None,
         max_iter: int = 300,
         tol: float = 1e-4,
         n_init: int = 1,
@@ -257,6 +284,7 @@ class FNMF(FactorisationFace):
         self.column_units = column_units
         self.normalize_components = normalize_components
         self.n_clusters = n_clusters
+        self.consensus = consensus
         self.max_iter = max_iter
         self.tol = tol
         self.n_init = n_init
@@ -292,13 +320,15 @@ class FNMF(FactorisationFace):
         from fnmf._callbacks import IterationHooks
         from fnmf._checkpoint import open_ledger
         from fnmf.schemes import SCHEMES, Problem
-        from fnmf.selection import best_start
+        from fnmf.selection import best_start, consensus
 
         settings = Settings.of(self.get_params(deep=False))
         scheme = SCHEMES[settings.weighting]
         scheme.check(settings)
         data = in_ordinary_units(self, check_data(self, X, reset=True), reset=True)
+        settings, number = self._numbered(settings, data)
         settings = settings.for_data(data)
+        # Begun anew after the choice: a seed gives the same fit as with the number given.
         rng = check_random_state(self.random_state)
         drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]
         hooks = IterationHooks(self, data, settings.n_init, scheme.most_iterations(settings))
@@ -307,7 +337,9 @@ class FNMF(FactorisationFace):
             ledger, seeds = open_ledger(checkpoint, settings, view, drawn, runner, any_seeds=free)
             problem = Problem(settings, view, int(seeds[-1]), hooks, ledger)
             fitted = best_start(problem, seeds[:-1], runner)
-        self._adopt(fitted)
+            if settings.consensus is not None:
+                fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)
+        self._adopt(replace(fitted, n_components=settings.n_components, **number))
         if is_dask(data):
             self._adopt_chunks(data)
         hooks.end()

@@ -24,7 +24,7 @@ from fnmf.data import Data, is_dask, working_dtype
 class Settings:
     """What a fit was asked for; the fields are explained at :class:`fnmf.FNMF`."""
 
-    n_components: int
+    n_components: Any
     n_weightings: int
     diversity: float
     smoothness: float
@@ -39,6 +39,7 @@ class Settings:
     column_units: str
     normalize_components: bool
     n_clusters: int | None
+    consensus: int | None
     max_iter: int
     tol: float
     n_init: int
@@ -53,7 +54,10 @@ class Settings:
         return settings
 
     def _check(self) -> None:
-        check_integer("n_components", self.n_components, low=1)
+        if isinstance(self.n_components, str):
+            check_choice("n_components", self.n_components, ("auto",))
+        else:
+            check_integer("n_components", self.n_components, low=1)
         check_integer("n_weightings", self.n_weightings, low=1)
         check_real("diversity", self.diversity)
         check_real("smoothness", self.smoothness)
@@ -71,6 +75,8 @@ class Settings:
         check_choice("column_units", self.column_units, ("auto", "own", "typical"))
         if self.n_clusters is not None:
             check_integer("n_clusters", self.n_clusters, low=1)
+        if self.consensus is not None:
+            check_integer("consensus", self.consensus, low=2)
         check_integer("max_iter", self.max_iter, low=1)
         check_real("tol", self.tol)
         check_integer("n_init", self.n_init, low=1)
@@ -123,6 +129,15 @@ class Settings:
                 'neighbours, which the rows of a Dask array do not have; use "mu-fast", or '
                 "graph=None."
             )
+
+    @property
+    def automatic(self) -> bool:
+        """Whether the number of components is ours to choose."""
+        return isinstance(self.n_components, str)
+
+    def with_components(self, n_components: int) -> Self:
+        """The same with a number that was chosen."""
+        return replace(self, n_components=n_components)
 
     @property
     def clusters(self) -> int:

@@ -21,8 +21,9 @@ LAYERS = (
     ("schemes",),
     ("selection",),
     ("streaming",),
-    ("describe", "_notebook"),
+    ("describe", "explain", "_notebook", "_answers"),
     ("_fnmf", "_minibatch", "_face", "_callbacks", "_checkpoint", "baselines", "restarts"),
+    ("choosing",),
     ("io", "persistence", "reporting", "experiments", "inspection", "demo"),
     ("cli",),
 )

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from fnmf import __version__
-from fnmf.cli import apply, cluster, data, demo, inspect, methods, report, reproduce
+from fnmf.cli import apply, cluster, data, demo, explain, inspect, methods, report, reproduce
 
 app = typer.Typer(
     name="fnmf",
@@ -36,6 +36,7 @@ def _options(
 
 app.command("cluster")(cluster.cluster)
 app.command("apply")(apply.apply)
+app.command("explain")(explain.explain)
 app.command("inspect")(inspect.inspect)
 app.command("report")(report.report)
 app.command("demo")(demo.demo)

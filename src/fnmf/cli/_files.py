@@ -1,4 +1,12 @@
 """Names of the files that commands write."""
 
-RUN_FILES = ("labels.csv", "features.csv", "embedding.csv", "model.fnmf", "report.html", "run.json")
+RUN_FILES = (
+    "labels.csv",
+    "features.csv",
+    "embedding.csv",
+    "model.fnmf",
+    "report.html",
+    "number.svg",
+    "run.json",
+)
 APPLY_FILES = ("labels.csv", "embedding.csv", "run.json")

@@ -120,7 +120,8 @@ class LargeRun(Run):
         told = fit_model(self.whole, everything, **options)
         seconds = time.perf_counter() - started
         self.model = copy(self.whole)
-        for name in ("labels_", "embedding_", "assignments_"):
+        of_rows = ("labels_", "embedding_", "assignments_", "sample_confidence_", "second_labels_")
+        for name in of_rows:
             value = getattr(self.whole, name)
             whole = value.compute() if is_dask(value) else value
             setattr(self.whole, name, whole)

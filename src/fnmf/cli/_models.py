@@ -36,6 +36,14 @@ def make_model(
     return model.set_params(**given)
 
 
+def recommend(X: Any, seed: int, jobs: int | None) -> Any:
+    """The number of clusters that the data recommend."""
+    from fnmf import choose_n_components
+
+    with working("Comparing numbers of clusters"):
+        return choose_n_components(X, random_state=seed, n_jobs=jobs)
+
+
 def parse_parameters(pairs: list[str]) -> dict[str, Any]:
     """``NAME=VALUE`` pairs; a value is a number, true, false, null or text."""
     result: dict[str, Any] = {}

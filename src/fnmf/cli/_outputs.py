@@ -47,12 +47,33 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
 
 
 def write_labels(
-    path: Path, ids: Sequence[str], labels: Any, known: Sequence[str] | None = None
+    path: Path,
+    ids: Sequence[str],
+    labels: Any,
+    known: Sequence[str] | None = None,
+    model: Any = None,
 ) -> None:
-    """Cluster of each row, with its known class if there is one."""
-    header = ["id", "cluster"] + ([] if known is None else ["label"])
-    columns = [ids, [_plain(label) for label in labels]] + ([] if known is None else [known])
-    write_csv(path, header, zip(*columns, strict=True))
+    """Cluster of each row, how sure it is, its second-best and its known class, if known."""
+    columns: dict[str, Any] = {"id": ids, "cluster": [_plain(label) for label in labels]}
+    if known is not None:
+        columns["label"] = known
+    if (sure := getattr(model, "sample_confidence_", None)) is not None:
+        columns["confidence"] = np.round(np.asarray(sure, dtype=float), 4).tolist()
+    if (second := getattr(model, "second_labels_", None)) is not None:
+        columns["second"] = [_plain(label) for label in second]
+    write_csv(path, list(columns), zip(*columns.values(), strict=True))
+
+
+def number_record(choice: Any) -> dict[str, Any]:
+    """The choice of a number of clusters for people and programs."""
+    return {
+        "recommended": choice.n_components,
+        "interval": list(choice.interval),
+        "also": list(choice.also),
+        "scores": [
+            {name: _plain(row[name]) for name in choice.scores.dtype.names} for row in choice.scores
+        ],
+    }
 
 
 def write_embedding(path: Path, ids: Sequence[str], embedding: np.ndarray) -> None:
@@ -70,6 +91,8 @@ def write_features(path: Path, names: Sequence[str], model: Any, stats: Statisti
     if (weights := getattr(model, "feature_weights_", None)) is not None:
         for j, row in enumerate(np.atleast_2d(weights), start=1):
             columns[f"weighting_{j}"] = row
+    if (qvalues := getattr(model, "feature_qvalues_", None)) is not None:
+        columns["qvalue"] = qvalues
     columns["explained_by_clusters"] = stats.explained
     for name, row in zip(stats.names, stats.means, strict=True):
         columns[f"mean_in_{name}"] = row

@@ -16,6 +16,7 @@ from fnmf.cli._folder import check_folder, content_hash, results_folder
 from fnmf.cli._hints import findings_in_options, in_options, note_text
 from fnmf.cli._models import fit_model
 from fnmf.cli._outputs import (
+    number_record,
     row_names,
     to_json,
     unit_of,
@@ -25,7 +26,7 @@ from fnmf.cli._outputs import (
     write_labels,
 )
 from fnmf.cli._progress import working
-from fnmf.cli._show import console, show_summary
+from fnmf.cli._show import console, show_choice, show_summary
 from fnmf.describe import cluster_statistics
 from fnmf.io import Recipe, Table
 from fnmf.persistence import save
@@ -78,6 +79,7 @@ class Run:
     image_shape: tuple[int, int] | None
     restarts: int
     checkpoint: Path | None = None
+    choice: Any = None
     summary: dict[str, Any] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
 
@@ -89,6 +91,9 @@ class Run:
         options = {} if self.checkpoint is None else {"checkpoint": self.checkpoint}
         told = fit_model(self.model, X, **options)
         notes = [*map(note_text, self.table.notes), *alike, *map(in_options, told)]
+        if self.choice is not None:
+            self.model.k_scores_ = self.choice.scores
+            self.model.k_interval_ = self.choice.interval
         self._describe(X, notes, time.perf_counter() - started)
 
     def _describe(self, X: Any, notes: list[str], seconds: float) -> None:
@@ -159,6 +164,7 @@ class Run:
             "image_shape": self.image_shape,
             "started": now.isoformat(timespec="seconds"),
             "fit_seconds": round(seconds, 3),
+            "number": None if self.choice is None else number_record(self.choice),
             "notes": notes,
             "versions": {
                 "python": platform.python_version(),
@@ -186,12 +192,15 @@ class Run:
             check_folder(folder, RUN_FILES, force, [self.file])
 
         with working("Writing"), results_folder(folder, check) as partial:
-            write_labels(partial / "labels.csv", ids, self.model.labels_, self.table.labels)
+            labels, known = self.model.labels_, self.table.labels
+            write_labels(partial / "labels.csv", ids, labels, known, self.model)
             write_features(partial / "features.csv", self.table.names, self.model, stats)
             if getattr(self.model, "embedding_", None) is not None:
                 write_embedding(partial / "embedding.csv", ids, self.model.embedding_)
             save(self.model, partial / "model.fnmf", metadata=self.recipe.to_metadata())
             write_page(self.summary, partial / "report.html")
+            if self.choice is not None:
+                (partial / "number.svg").write_text(self.choice.to_svg(), encoding="utf-8")
             write_json(partial / "run.json", self.record)
 
     def show(self, folder: Path, as_json: bool) -> None:
@@ -200,5 +209,7 @@ class Run:
             if as_json:
                 print(to_json({**self.record, "folder": str(folder)}))
                 return
+            if self.choice is not None:
+                show_choice(self.choice)
             show_summary(self.summary, self.record["notes"])
             console().print(f"Results are in {folder}; open {folder / 'report.html'} in a browser.")

@@ -42,17 +42,43 @@ def add_row(built: Any, *cells: Any) -> None:
     built.add_row(*(Text(str(cell)) for cell in cells))
 
 
+def show_choice(choice: Any) -> None:
+    """The recommended number of clusters, and the scores it rests on."""
+    out = console()
+    out.print(f"Recommended: {choice}")
+    scores = table("k", "score", "±", "below the best", "halves of features", "halves of rows")
+    for row in choice.scores:
+        mark = " *" if row["k"] == choice.n_components else ""
+        add_row(
+            scores,
+            f"{row['k']}{mark}",
+            f"{row['score']:.3f}",
+            f"{row['spread']:.3f}",
+            f"{choice.price(int(row['k'])):.3f}",
+            f"{row['features_agree']:.2f}",
+            f"{row['rows_agree']:.2f}",
+        )
+    if len(choice.scores):
+        out.print(scores)
+
+
 def show_summary(summary: dict[str, Any], notes: list[str]) -> None:
     """Clusters, weights, quality and warnings on one screen."""
     out = console()
     facts = ", ".join(f"{fact['value']} {fact['name']}" for fact in summary["facts"])
     out.print(f"{summary['method']}: {facts}")
-    clusters = table("cluster", "size", "share", "features that set it apart")
+    clusters = table("cluster", "size", "share", "stability", "features that set it apart")
     for cluster in summary["clusters"][:_MOST_CLUSTERS]:
         signs = {True: "+", False: "-"}
         told = [f"{signs[f['effect'] > 0]}{f['name']}" for f in cluster["features"][:_TOP]]
+        stability = cluster.get("stability")
         add_row(
-            clusters, cluster["name"], cluster["size"], f"{cluster['share']:.1%}", ", ".join(told)
+            clusters,
+            cluster["name"],
+            cluster["size"],
+            f"{cluster['share']:.1%}",
+            stability["word"] if stability else "",
+            ", ".join(told),
         )
     out.print(clusters)
     if len(summary["clusters"]) > _MOST_CLUSTERS:

@@ -22,8 +22,15 @@ def cluster(
     context: typer.Context,
     file: options.Table,
     clusters: Annotated[
-        int, typer.Option("-k", "--clusters", min=1, help="Number of clusters.", show_default=False)
-    ],
+        int | None,
+        typer.Option(
+            "-k",
+            "--clusters",
+            min=1,
+            help="Number of clusters; recommended from the data if not given.",
+            show_default=False,
+        ),
+    ] = None,
     out: options.Out = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -64,6 +71,9 @@ def cluster(
     ] = None,
     scheduler: Annotated[
         str | None, _number("Read by blocks and fit on the Dask cluster of this address.")
+    ] = None,
+    consensus: Annotated[
+        int | None, _number("Resamples that vote for the clusters and say how sure they are.")
     ] = None,
     restarts: Annotated[
         int | None,
@@ -127,7 +137,7 @@ def cluster(
     """Cluster the rows of a table and find the features that matter.
 
     Writes labels.csv, features.csv, embedding.csv, model.fnmf, report.html and run.json
-    into a folder, all or none of them.
+    into a folder, all or none of them; without -k also number.svg, a picture of the choice.
     """
     with handled() as outcome:
         if shift and absolute:
@@ -167,9 +177,11 @@ def cluster(
             "max_iter": max_iter,
             "tol": tol,
             "n_init": n_init,
+            "consensus": consensus,
             **parse_parameters(param or []),
         }
-        model = make_model(method, clusters, seed, jobs, given)
+        # Made at once, so that a parameter that does not exist is told before anything is read.
+        model = make_model(method, clusters or 2, seed, jobs, given)
         if checkpoint is not None and type(model).__name__ != OURS:
             raise UsageError(f"--checkpoint works with --method {OURS} only.")
         from fnmf.cli._data import read_and_learn
@@ -179,6 +191,8 @@ def cluster(
             from fnmf.cli._large import Where, large_run
 
             where = Where(file, memory, scheduler, jobs, options.typed(context))
+            if clusters is None and type(model).__name__ == OURS:
+                model.set_params(n_components=components or "auto", n_clusters=None)
             large = large_run(where, model, normalize.for_model(model), image_shape)
             large.seed, large.title, large.checkpoint = seed, title, checkpoint
             large.fit()
@@ -203,16 +217,23 @@ def cluster(
 
             add_labels(table, labels, label_column)
         n_rows = table.X.shape[0]
-        if clusters > n_rows:
+        if clusters is not None and clusters > n_rows:
             raise UsageError(
                 f"-k {clusters} is more than the {n_rows} rows of {file}; choose fewer."
             )
         from fnmf.cli._run import Run, parse_shape
 
+        choice = None
+        if clusters is None:
+            from fnmf.cli._models import recommend
+
+            choice = recommend(recipe.prepare(table.X), seed, jobs)
+            model = make_model(method, choice.n_components, seed, jobs, given)
         shape = parse_shape(image_shape, table.X.shape[1]) or table.image_shape
         if restarts is None:
             restarts = 3 if table.X.shape[0] * table.X.shape[1] <= _SMALL else 0
         run = Run(file, table, recipe, model, reading, seed, title, shape, restarts, checkpoint)
+        run.choice = choice
         run.fit()
         run.write(folder, force)
         outcome.folder = folder

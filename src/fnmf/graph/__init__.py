@@ -1,10 +1,10 @@
 """Nearest neighbours and the graph built from them."""
 
 from fnmf.graph._adaptive import adaptive_neighbors, adaptive_weights, neighbor_graph
-from fnmf.graph._anchors import Nearest, nearest_anchors, vote
+from fnmf.graph._anchors import Nearest, anchor_votes, nearest_anchors, vote
 from fnmf.graph._attraction import attraction
-from fnmf.graph._modularity import modularity
-from fnmf.graph._partition import Partition, best_of, improve, partition
+from fnmf.graph._modularity import modularity, ties_between
+from fnmf.graph._partition import Partition, best_of, improve, partition, spectrum
 from fnmf.graph._release import release_freed_memory
 from fnmf.graph._search import (
     choose_algorithm,
@@ -12,25 +12,31 @@ from fnmf.graph._search import (
     nearest_neighbors,
     neighbors_of,
 )
-from fnmf.graph._small import small_graph
+from fnmf.graph._small import nearest_rows, small_graph
+from fnmf.graph._votes import graph_votes
 
 __all__ = [
     "Nearest",
     "Partition",
     "adaptive_neighbors",
     "adaptive_weights",
+    "anchor_votes",
     "attraction",
     "best_of",
     "choose_algorithm",
     "estimate_recall",
+    "graph_votes",
     "improve",
     "modularity",
     "nearest_anchors",
     "nearest_neighbors",
+    "nearest_rows",
     "neighbor_graph",
     "neighbors_of",
     "partition",
     "release_freed_memory",
     "small_graph",
+    "spectrum",
+    "ties_between",
     "vote",
 ]

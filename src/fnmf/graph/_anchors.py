@@ -80,11 +80,16 @@ def _stacked(parts: Iterable[Nearest]) -> Nearest:
 
 def vote(nearest: Nearest, labels: np.ndarray) -> np.ndarray:
     """The cluster that most of a sample's neighbours belong to, by their shares."""
+    return anchor_votes(nearest, labels, int(labels.max()) + 1).argmax(axis=1)
+
+
+def anchor_votes(nearest: Nearest, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Share of each cluster among the anchors that hold a sample, (n, n_clusters)."""
     n = len(nearest.indices)
-    votes = np.zeros((n, int(labels.max()) + 1))
+    votes = np.zeros((n, n_clusters))
     for indices, shares in zip(nearest.indices.T, nearest.shares.T, strict=True):
         votes[np.arange(n), labels[indices]] += shares
-    return votes.argmax(axis=1)
+    return votes
 
 
 @njit(nogil=True, cache=True)

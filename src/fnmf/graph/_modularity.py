@@ -17,3 +17,12 @@ def modularity(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> floa
     found = inside / total - np.sum((volumes / total) ** 2)
     # So many clusters of equal size without an edge between them would have 1 − 1/c.
     return float(found / (1 - 1 / max(n_clusters, 2)))
+
+
+def ties_between(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Share of all ties that lead from one cluster to another, (n_clusters, n_clusters)."""
+    n = len(labels)
+    members = sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
+    ties = (members @ graph @ members.T).toarray()
+    total = ties.sum()
+    return ties / total if total > 0 else ties

@@ -103,6 +103,15 @@ def _spectral(
     return [quick_kmeans(rows, n_clusters, rng) for _ in range(starts) for rows in (turned, walk)]
 
 
+def spectrum(graph: sp.csr_array, count: int, seed: int) -> np.ndarray:
+    """The largest eigenvalues of D^-½ S D^-½, largest first."""
+    degree = np.asarray(graph.sum(axis=1), np.float64).ravel()
+    scale = 1 / np.sqrt(np.maximum(degree, _TINY))
+    vectors = _leading(graph, scale, count, np.random.RandomState(seed))
+    image = scale[:, None] * (graph @ (scale[:, None] * vectors))
+    return np.sort(np.einsum("ik,ik->k", vectors, image))[::-1]
+
+
 def _leading(
     graph: sp.csr_array, scale: np.ndarray, count: int, rng: np.random.RandomState
 ) -> np.ndarray:

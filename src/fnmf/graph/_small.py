@@ -29,6 +29,16 @@ def small_graph(rows: Any, n_neighbors: int) -> sp.csr_array:
     return S
 
 
+def nearest_rows(here: Any, there: Any, count: int) -> np.ndarray:
+    """The ``count`` rows ``there`` nearest to each row ``here``, nearest first."""
+    products = here @ there.T
+    products = products if isinstance(products, np.ndarray) else products.toarray()
+    squares = there.multiply(there) if not isinstance(there, np.ndarray) else there * there
+    gaps = np.asarray(squares.sum(axis=1), np.float64).ravel() - 2.0 * products
+    count = min(count, gaps.shape[1])
+    return np.argsort(gaps, axis=1, kind="stable")[:, :count]
+
+
 @njit(nogil=True, cache=True)
 def _nearest(products, k):  # type: ignore[no-untyped-def]
     """The k nearest others of each row, nearest first, and their squared distances."""

@@ -10,16 +10,27 @@ from fnmf.portfolio._explore import (
     structure,
     task_of,
 )
+from fnmf.portfolio._number import SCORES, Numbers, possible, score_numbers
+from fnmf.portfolio._resampling import agreement, come_back, factors, halves_agree, row_halves
 from fnmf.portfolio._table import Table
 
 __all__ = [
+    "SCORES",
     "Candidate",
+    "Numbers",
     "Table",
     "Task",
+    "agreement",
     "beyond_chance",
+    "come_back",
     "explore",
+    "factors",
     "gates",
+    "halves_agree",
+    "possible",
+    "row_halves",
     "row_treatments",
+    "score_numbers",
     "structure",
     "task_of",
 ]

@@ -1,5 +1,7 @@
 """Ways to fit: each owns its rounds. The one table from the name of a weighting to its scheme."""
 
+from fnmf.schemes._choice import explored
+from fnmf.schemes._confidence import confidence
 from fnmf.schemes._new_rows import Arrival, encode_arrival
 from fnmf.schemes._plain import PaperScheme, UniformScheme
 from fnmf.schemes._problem import (
@@ -13,6 +15,7 @@ from fnmf.schemes._problem import (
     Silent,
 )
 from fnmf.schemes._relevance import RelevanceScheme
+from fnmf.schemes._stages import measure
 from fnmf.schemes._start import initial_factors
 
 SCHEMES: dict[str, type[Scheme]] = {
@@ -32,6 +35,9 @@ __all__ = [
     "Problem",
     "Scheme",
     "Silent",
+    "confidence",
     "encode_arrival",
+    "explored",
     "initial_factors",
+    "measure",
 ]

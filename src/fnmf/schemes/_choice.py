@@ -17,7 +17,13 @@ from fnmf.portfolio import (
     Candidate,
     Table,
     Task,
+    agreement,
+    beyond_chance,
+    come_back,
     explore,
+    factors,
+    halves_agree,
+    row_halves,
     row_treatments,
     structure,
     task_of,
@@ -36,6 +42,8 @@ _SLACK = 0.005
 # and must rest on features at least this relevant, relative to a single one's.
 _AS_RELEVANT = 0.5
 _GROUP_STARTS = 10
+# Times that the sample is halved to see which clusters come back.
+_RESAMPLES = 2
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,10 @@ class Choice:
         Association of clusters found from two halves of the features.
     sample : ndarray of int
         Rows that were explored.
+    task : Task or None
+        What was explored; ``None`` if nothing was.
+    real : bool or None
+        Whether the clusters are more than chance; ``None`` if that could not be asked.
     """
 
     unit: bool
@@ -64,6 +76,8 @@ class Choice:
     candidates: tuple[Candidate, ...]
     structure: float | None
     sample: np.ndarray
+    task: Task | None = None
+    real: bool | None = None
 
     @property
     def labels(self) -> np.ndarray | None:
@@ -82,22 +96,47 @@ def choose(measured: Measured, settings: Settings, seed: int, runner: Runner) ->
     even = Weights(np.ones((1, d)), np.zeros((1, d)))
     if n < _FEWEST or c < 2:
         return Choice(settings.row_norm != "none", np.ones(d), even, (), None, np.arange(n))
-    sample = _some(n, min(max(_ROWS, _ROWS_PER_CLUSTER * c), _MOST_ROWS), seed)
-    table = Table.of(measured.raw, measured.typical, sample)
-    refreshes = _REFRESHES if settings.graph_refresh is None else settings.graph_refresh
-    task = task_of(table, c, settings.n_neighbors, refreshes, seed)
-    candidates = explore(task, _rows(settings, table), _columns(settings, refreshes), runner)
+    task, candidates, sample = explored(measured, settings, c, seed, runner)
     best = candidates[0]
     found = structure(task, best, runner)
+    real = beyond_chance(found)
+    if real is False:
+        # A half of all features may be mostly noise; those in use are fewer and better.
+        agreed = agreement(task, best)
+        real = agreed is not None and halves_agree(agreed)
     units = np.ones(d)
     if best.columns == "typical":
         units = 1 / np.where(measured.typical > 0, measured.typical, 1)
     weights = Weights(best.weights[None], best.prices[None])
     m = min(settings.n_weightings, c)
-    if m > 1 and refreshes:
+    if m > 1 and task.refreshes:
         weights = _several(task, best, m, seed) or weights
     shared = Weights(weights.omega * task.votes, weights.price * task.votes)
-    return Choice(best.unit, units, shared, tuple(candidates), found, sample)
+    return Choice(best.unit, units, shared, tuple(candidates), found, sample, task, real)
+
+
+def explored(
+    measured: Measured, settings: Settings, n_clusters: int, seed: int, runner: Runner
+) -> tuple[Task, list[Candidate], np.ndarray]:
+    """A sample of the rows, all candidates tried on it, best first, and which rows they are."""
+    most = min(max(_ROWS, _ROWS_PER_CLUSTER * n_clusters), _MOST_ROWS)
+    sample = _some(measured.view.shape[0], most, seed)
+    table = Table.of(measured.raw, measured.typical, sample)
+    refreshes = _REFRESHES if settings.graph_refresh is None else settings.graph_refresh
+    task = task_of(table, n_clusters, settings.n_neighbors, refreshes, seed)
+    columns = _columns(settings, refreshes)
+    return task, explore(task, _rows(settings, table), columns, runner), sample
+
+
+def stability(choice: Choice, labels: np.ndarray, n_clusters: int) -> np.ndarray | None:
+    """How much of each cluster comes back when halves of the sample are clustered anew, (k,)."""
+    task = choice.task
+    if task is None:
+        return None
+    best = choice.candidates[0]
+    rows = task.table.scaled(factors(task, best), best.unit)
+    pairs = row_halves(rows, task.n_neighbors, _RESAMPLES, task.seed)
+    return come_back(pairs, labels[choice.sample], n_clusters, task.seed)
 
 
 def weight_shares(omega: np.ndarray) -> np.ndarray:

@@ -14,7 +14,9 @@ from fnmf._lloyd import quick_kmeans
 from fnmf._settings import Settings
 from fnmf.data import View
 from fnmf.graph import (
+    anchor_votes,
     best_of,
+    graph_votes,
     nearest_anchors,
     neighbor_graph,
     partition,
@@ -55,6 +57,9 @@ class Hold(Protocol):
     def settle(self, labels: np.ndarray, codes: np.ndarray, n_clusters: int) -> np.ndarray:
         """The better of ``labels`` and those that the codes show."""
 
+    def votes(self, labels: np.ndarray, n_clusters: int) -> np.ndarray | None:
+        """Share of each cluster among what holds a sample; ``None`` where nothing holds."""
+
     def ties(self, strength: float, dtype: np.dtype) -> Ties:
         """For the solver."""
 
@@ -73,6 +78,9 @@ class Nothing:
 
     def settle(self, labels: np.ndarray, codes: np.ndarray, n_clusters: int) -> np.ndarray:
         return labels
+
+    def votes(self, labels: np.ndarray, n_clusters: int) -> np.ndarray | None:
+        return None
 
     def ties(self, strength: float, dtype: np.dtype) -> Ties:
         return NoTies(dtype)
@@ -96,6 +104,9 @@ class GraphHold(Nothing):
         rng = np.random.RandomState(0)
         others = [quick_kmeans(codes, n_clusters, rng) for _ in range(_CODE_STARTS)]
         return best_of(self._graph, [labels, *others], n_clusters).labels
+
+    def votes(self, labels: np.ndarray, n_clusters: int) -> np.ndarray | None:
+        return graph_votes(self._graph, labels, n_clusters)
 
     def ties(self, strength: float, dtype: np.dtype) -> Ties:
         return graph_ties(self._graph, strength, dtype)
@@ -144,6 +155,9 @@ class AnchorHold(Nothing):
             others = [extended(known, self._weighted, self._runner, self._view)]
         labels = partition(graph, n_clusters, seed, starts=_STARTS, others=others).labels
         return vote(self.nearest, labels)
+
+    def votes(self, labels: np.ndarray, n_clusters: int) -> np.ndarray | None:
+        return anchor_votes(self.nearest, labels[self.anchors], n_clusters)
 
     def ties(self, strength: float, dtype: np.dtype) -> Ties:
         return self._ties(strength) if strength > 0 else NoTies(dtype)

@@ -52,6 +52,12 @@ class Arrival:
         )
 
 
+def arrive(fitted: Fitted, view: View, runner: Runner) -> tuple[View, View]:
+    """New rows and those kept from the fit in the weighted features."""
+    new = Arrival.of(fitted, view, runner)
+    return new.weighted, new.there
+
+
 def encode_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
     """Codes of new rows, in the units of the fit."""
     new, held = Arrival.of(fitted, view, runner), None

@@ -13,8 +13,9 @@ from fnmf._labels import kmeans_on
 from fnmf._settings import Settings
 from fnmf.data import Scaling, View, view_of
 from fnmf.exceptions import WeightCollapseWarning
-from fnmf.graph import attraction, neighbor_graph
+from fnmf.graph import attraction, graph_votes, neighbor_graph
 from fnmf.runners import Runner
+from fnmf.schemes._confidence import confidence
 from fnmf.schemes._kept import kept_graph
 from fnmf.schemes._problem import (
     Problem,
@@ -138,15 +139,21 @@ class PlainScheme(Scheme):
         energy, dtype = self.machine.column_energy, model.feature_weights.dtype
         weights = model.feature_weights.astype(np.float64)
         warnings = () if result.converged else (not_settled(settings.max_iter),)
+        labels, votes = kmeans.labels_, None
+        if outcome.graph is not None and outcome.graph.nnz:
+            votes = graph_votes(outcome.graph, labels, settings.clusters)
+        sure, second = confidence(votes, model.embedding, labels, settings.clusters)
         return replace(
             model,
+            sample_confidence=sure.astype(dtype),
+            second_labels=second.astype(labels.dtype),
             weighting_overlap=overlap(weights).astype(dtype),
             empty_weight=empty_share(weights, energy).astype(dtype),
             objective=result.objective,
             history=result.history,
             n_iter=result.n_iter,
             kmeans=kmeans,
-            labels=kmeans.labels_,
+            labels=labels,
             warnings=(*self._complaints(model, energy), *warnings),
         )
 
@@ -162,6 +169,15 @@ class PlainScheme(Scheme):
         weights = fitted.feature_weights.astype(np.float64)
         model = RowModel(fitted.components.T, weights, on_residual=False, shared=shared)
         return encode(view, model, runner, held)[0]
+
+    @staticmethod
+    def arrive(fitted: Fitted, view: View, runner: Runner) -> tuple[View, View]:
+        """Rows times the weights that samples use on average."""
+        share = fitted.assignments.mean(axis=0, dtype=np.float64)
+        mean = share @ fitted.feature_weights.astype(np.float64)
+        there = view_of(fitted.rows)
+        new = view.scaled(_plain_scaling(view.shape[0], mean))
+        return new, there.scaled(_plain_scaling(there.shape[0], mean))
 
     def _start_factors(self, seed: int) -> Factors:
         settings = self.settings
@@ -206,8 +222,7 @@ class PlainScheme(Scheme):
         """Neighbours by the features that count: rows of X ∘ e at unit length, e = Σ_j p_j² θ_j."""
         effective = np.mean(factors.P.astype(np.float64) ** 2, axis=0) @ factors.weights
         view = self.problem.view
-        n, d = view.shape
-        raw = Scaling(np.ones(n), np.full(d, np.inf), effective)
+        raw = _plain_scaling(view.shape[0], effective)
         _, scales = unit_scales(view.scaled(raw), self.runner)
         return self._neighbor_graph(view.scaled(replace(raw, rows=scales), drop=True), name)
 
@@ -237,6 +252,10 @@ class PlainScheme(Scheme):
     def _complaints(self, model: Fitted, energy: np.ndarray) -> tuple[Warning, ...]:
         """What is wrong with the weights."""
         return ()
+
+
+def _plain_scaling(n_samples: int, weights: np.ndarray) -> Scaling:
+    return Scaling(np.ones(n_samples), np.full(len(weights), np.inf), weights)
 
 
 class UniformScheme(PlainScheme):

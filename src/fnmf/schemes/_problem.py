@@ -179,6 +179,11 @@ class Scheme(ABC):
         return fitted.kmeans.predict(np.ascontiguousarray(codes, fitted.embedding.dtype))
 
     @staticmethod
+    @abstractmethod
+    def arrive(fitted: Fitted, view: View, runner: Runner) -> tuple[View, View]:
+        """New rows and those kept from the fit, where distances between them count."""
+
+    @staticmethod
     def decode(fitted: Fitted, codes: np.ndarray) -> np.ndarray:
         """Rows of X from their codes, if the scheme decodes."""
         raise NotImplementedError

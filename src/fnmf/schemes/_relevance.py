@@ -18,11 +18,11 @@ from fnmf._fitted import Fitted
 from fnmf._labels import kmeans_on
 from fnmf._settings import Settings
 from fnmf.exceptions import NoStructureWarning, WeightCollapseWarning
-from fnmf.portfolio import beyond_chance
 from fnmf.runners import Runner
-from fnmf.schemes._choice import Choice, choose, weight_shares
+from fnmf.schemes._choice import Choice, choose, stability, weight_shares
+from fnmf.schemes._confidence import confidence
 from fnmf.schemes._hold import Hold, Known, hold_of
-from fnmf.schemes._new_rows import decode, encode_rows, predict_rows
+from fnmf.schemes._new_rows import arrive, decode, encode_rows, predict_rows
 from fnmf.schemes._problem import (
     Problem,
     Scheme,
@@ -60,6 +60,7 @@ from fnmf.terms import (
     effective_features,
     empty_share,
     overlap,
+    qvalues,
     relevance,
 )
 
@@ -130,6 +131,7 @@ class RelevanceScheme(Scheme):
     encode = staticmethod(encode_rows)
     decode = staticmethod(decode)
     predict = staticmethod(predict_rows)
+    arrive = staticmethod(arrive)
 
     def start(self, seed: int) -> RelevanceOutcome:
         """Everything that depends on the seed, in order."""
@@ -165,8 +167,14 @@ class RelevanceScheme(Scheme):
         energy = (found.total + len(model.embedding) * mean**2) * choice.units**2
         history = with_rounds([outcome.result.history])
         anchors = outcome.setting.hold.anchors
+        votes = outcome.setting.hold.votes(outcome.labels, settings.clusters)
+        sure, second = confidence(votes, model.embedding, outcome.labels, settings.clusters)
         return replace(
             model,
+            sample_confidence=sure.astype(dtype),
+            second_labels=second.astype(outcome.labels.dtype),
+            cluster_stability=stability(choice, outcome.labels, settings.clusters),
+            feature_qvalues=qvalues(found, choice.real).astype(dtype),
             weighting_overlap=overlap(weights).astype(dtype),
             empty_weight=empty_share(weights, energy).astype(dtype),
             objective=outcome.result.objective,
@@ -177,7 +185,7 @@ class RelevanceScheme(Scheme):
             held_labels=None if anchors is None else outcome.labels[anchors],
             chosen=[one.summary() for one in choice.candidates],
             structure=choice.structure,
-            structure_found=beyond_chance(choice.structure),
+            structure_found=choice.real,
             warnings=tuple(_complaints(choice, found, outcome.result.converged, settings)),
         )
 
@@ -277,7 +285,7 @@ def _complaints(
 ) -> list[Warning]:
     """What the user should know before reading the clusters."""
     said: list[Warning] = []
-    if beyond_chance(choice.structure) is False:
+    if choice.real is False:
         said.append(
             NoStructureWarning(
                 "No structure beyond chance was found: clusters from one half of the features do "

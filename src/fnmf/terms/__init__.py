@@ -5,6 +5,7 @@ Each term gives its value and what it adds to the sums, and says which solvers c
 
 from fnmf.terms._basis import Basis, FreeBasis, UnitBasis
 from fnmf.terms._diagnosis import collapsed, effective_features, empty_share, overlap
+from fnmf.terms._discoveries import adjusted, chance_probabilities, qvalues
 from fnmf.terms._objective import Kinds, Objective
 from fnmf.terms._relevance import Moments, profiles, relevance, relevance_weights
 from fnmf.terms._rows import EvenRows, RobustRows, RowWeights
@@ -50,12 +51,15 @@ __all__ = [
     "UnitBasis",
     "Weighting",
     "WithoutLists",
+    "adjusted",
+    "chance_probabilities",
     "collapsed",
     "effective_features",
     "empty_share",
     "graph_ties",
     "overlap",
     "profiles",
+    "qvalues",
     "relevance",
     "relevance_weights",
     "uniform_weights",
