@@ -145,10 +145,14 @@ def test_a_signed_model_that_lacks_something_is_refused_on_loading(tmp_path, nam
     fnmf.save(model.fit(X), path)
     fnmf.load(path)
     header, payload = split(path)
-    del header["model"]["attributes"][name]
-    rewrite(path, header, payload)
-    with pytest.raises(ModelFileError, match=f"lacks {name}"):
-        fnmf.load(path)
+    stored = header["model"]["attributes"]
+    for value in (None, "gone"):
+        stored[name] = None
+        if value == "gone":
+            del stored[name]
+        rewrite(path, header, payload)
+        with pytest.raises(ModelFileError, match=f"lacks {name}"):
+            fnmf.load(path)
 
 
 def test_a_fitted_model_with_parameters_that_no_fit_takes_is_refused(tmp_path):
@@ -160,3 +164,13 @@ def test_a_fitted_model_with_parameters_that_no_fit_takes_is_refused(tmp_path):
     rewrite(path, header, payload)
     with pytest.raises(ModelFileError, match="smoothness must be a number"):
         fnmf.load(path)
+
+
+def test_a_model_whose_labels_are_no_clusters_is_refused(tmp_path):
+    X = np.random.default_rng(0).random((12, 5))
+    model = fnmf.FNMF(2, weighting="uniform", n_neighbors=3, tol=0.1).fit(X)
+    for labels in (model.labels_ - 5, model.labels_ + 10**9, model.labels_ + 0.5):
+        model.labels_ = labels
+        fnmf.save(model, tmp_path / "m.fnmf")
+        with pytest.raises(ModelFileError, match="labels_ holds numbers"):
+            fnmf.load(tmp_path / "m.fnmf")

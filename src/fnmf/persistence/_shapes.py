@@ -49,7 +49,8 @@ def check_complete(model: Any) -> None:
 
     Classes declare their fitted attributes by annotations; those that may be None may be missing.
     """
-    present = set(vars(model)) - set(model.get_params(deep=False))
+    kept = {name for name, value in vars(model).items() if value is not None}
+    present = kept - set(model.get_params(deep=False))
     declared = {
         name
         for known in type(model).__mro__
@@ -86,6 +87,13 @@ def _lacking_for_new_rows(kept: dict[str, Any]) -> list[str]:
             lacking.append("_kmeans")
     if kept["_fit_X"].shape[0] != kept["embedding_"].shape[0]:
         lacking += [name for name in ("_held_codes", "_held_labels") if kept.get(name) is None]
+    for name in ("labels_", "_held_labels"):
+        labels: Any = kept.get(name)
+        # Arrays are made with a place for every label up to the largest.
+        if labels is not None and labels.size:
+            whole = labels.dtype.kind in "iu"
+            if not whole or labels.min() < 0 or labels.max() >= kept["embedding_"].shape[0]:
+                raise ModelFileError(f"{name} holds numbers that no cluster has")
     return lacking
 
 
