@@ -54,10 +54,8 @@ class Settings:
         return settings
 
     def _check(self) -> None:
-        if isinstance(self.n_components, str):
-            check_choice("n_components", self.n_components, ("auto",))
-        else:
-            check_integer("n_components", self.n_components, low=1)
+        if not self.automatic:
+            check_integer("n_components", self.n_components, low=1, or_else="auto")
         check_integer("n_weightings", self.n_weightings, low=1)
         check_real("diversity", self.diversity)
         check_real("smoothness", self.smoothness)
@@ -133,7 +131,7 @@ class Settings:
     @property
     def automatic(self) -> bool:
         """Whether the number of components is ours to choose."""
-        return isinstance(self.n_components, str)
+        return isinstance(self.n_components, str) and self.n_components == "auto"
 
     def with_components(self, n_components: int) -> Self:
         """The same with a number that was chosen."""

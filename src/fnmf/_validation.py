@@ -27,10 +27,15 @@ def check_choice(name: str, value: Any, options: Sequence[str]) -> str:
     return value
 
 
-def check_integer(name: str, value: Any, *, low: int) -> int:
-    """A whole number of at least ``low``; booleans are not numbers."""
+def check_integer(name: str, value: Any, *, low: int, or_else: str = "") -> int:
+    """A whole number of at least ``low``; booleans are not numbers.
+
+    ``or_else`` is a word that the caller takes in its place, for the message.
+    """
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
-        raise TypeError(f"{name} must be an integer, got {value!r} of type {type(value).__name__}.")
+        other = f' or "{or_else}"' if or_else else ""
+        kind = type(value).__name__
+        raise TypeError(f"{name} must be an integer{other}, got {value!r} of type {kind}.")
     if value < low:
         raise ValueError(f"{name}={value} is too small; use an integer of at least {low}.")
     return int(value)

@@ -86,7 +86,7 @@ def test_numbers_that_make_no_sense_are_refused(clustered, numbers, told):
 
 
 def test_unknown_word_for_the_number_is_refused(clustered):
-    with pytest.raises(ValueError, match="auto"):
+    with pytest.raises(TypeError, match='an integer or "auto"'):
         FNMF("many").fit(clustered[0])
 
 
