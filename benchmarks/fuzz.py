@@ -45,7 +45,7 @@ KINDS = {
 }
 
 
-def make(case: int, seed: int, folder: Path, model: bytes) -> tuple[str, Path]:
+def make(case: int, seed: int, folder: Path, models: list[bytes]) -> tuple[str, Path]:
     """Write the file of a case; its kind and its path."""
     rng = np.random.default_rng([seed, case])
     kind = str(rng.choice(list(KINDS), p=list(KINDS.values())))
@@ -66,6 +66,7 @@ def make(case: int, seed: int, folder: Path, model: bytes) -> tuple[str, Path]:
         ending, content = mutations.packed(rng, mutations.text_table(rng))
         path = folder / f"case{ending}"
     elif kind == "model":
+        model = models[int(rng.integers(len(models)))]
         content = model if by_bytes else mutations.signed_model(rng, model)
     elif kind == "names":
         return kind, path
@@ -96,22 +97,20 @@ def try_names(case: int, seed: int, folder: Path) -> str:
     return "read" if same == expected or len(set(wanted)) < len(wanted) else "odd"
 
 
-def attempt(case: int, seed: int, folder: Path, model: bytes) -> dict[str, Any]:
+def attempt(case: int, seed: int, folder: Path, models: list[bytes]) -> dict[str, Any]:
     """What became of a case."""
     from fnmf.io import TableError, read_table
     from fnmf.persistence import ModelFileError, load
 
-    kind, path = make(case, seed, folder, model)
+    kind, path = make(case, seed, folder, models)
     started = time.perf_counter()
     told = ""
     try:
         if kind == "names":
             outcome = try_names(case, seed, folder)
         elif kind == "model":
-            loaded = load(path)
+            told = _use(load(path))
             outcome = "read"
-            if hasattr(loaded, "n_features_in_"):
-                loaded.predict(np.ones((2, loaded.n_features_in_)))
         else:
             read_table(path)
             outcome = "read"
@@ -124,9 +123,7 @@ def attempt(case: int, seed: int, folder: Path, model: bytes) -> dict[str, Any]:
     except MemoryError:
         outcome = "memory"
     except Exception as error:
-        # A model that loads may still refuse rows, in words.
-        plain = kind == "model" and isinstance(error, ValueError)
-        outcome, told = ("read" if plain else "odd"), f"{type(error).__name__}: {error}"
+        outcome, told = "odd", f"{type(error).__name__}: {error}"
     seconds = time.perf_counter() - started
     path.unlink(missing_ok=True)
     return {"case": case, "kind": kind, "outcome": outcome, "s": round(seconds, 3), "told": told}
@@ -140,7 +137,7 @@ def _hang(*_: Any) -> None:
     raise HangError
 
 
-def work(start: int, stop: int, seed: int, model_file: Path) -> None:
+def work(start: int, stop: int, seed: int, model_folder: Path) -> None:
     """Run cases and print a line for each, so that nothing is lost if one ends the process."""
     import resource
     import warnings
@@ -150,8 +147,12 @@ def work(start: int, stop: int, seed: int, model_file: Path) -> None:
     import fnmf.persistence
 
     warnings.simplefilter("ignore")
-    model = model_file.read_bytes()
-    fnmf.persistence.load(model_file)
+    files = sorted(model_folder.iterdir())
+    models = [file.read_bytes() for file in files]
+    for file in files:
+        # What is loaded and compiled on first use does not count.
+        if told := _use(fnmf.persistence.load(file)):
+            raise RuntimeError(f"{file.name} does not work: {told}")
     signal.signal(signal.SIGALRM, _hang)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, used + MEMORY))
@@ -160,7 +161,7 @@ def work(start: int, stop: int, seed: int, model_file: Path) -> None:
             print(json.dumps({"begin": case}), flush=True)
             signal.alarm(HANG_SECONDS)
             try:
-                result = attempt(case, seed, Path(folder), model)
+                result = attempt(case, seed, Path(folder), models)
             except HangError:
                 result = {"case": case, "kind": "?", "outcome": "hang", "s": HANG_SECONDS}
             signal.alarm(0)
@@ -168,12 +169,12 @@ def work(start: int, stop: int, seed: int, model_file: Path) -> None:
             print(json.dumps(result | {"mb": peak}), flush=True)
 
 
-def batch(start: int, stop: int, seed: int, model_file: Path) -> list[dict[str, Any]]:
+def batch(start: int, stop: int, seed: int, model_folder: Path) -> list[dict[str, Any]]:
     """Results of some cases; a case that ends the process is a crash."""
     results: list[dict[str, Any]] = []
     while start < stop:
         command = [sys.executable, __file__, "--work", str(start), str(stop)]
-        command += ["--seed", str(seed), "--model", str(model_file)]
+        command += ["--seed", str(seed), "--models", str(model_folder)]
         # Twice the limit for every case is more than any batch may take.
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
         lines = [json.loads(line) for line in done.stdout.splitlines()]
@@ -189,18 +190,52 @@ def batch(start: int, stop: int, seed: int, model_file: Path) -> list[dict[str, 
     return results
 
 
-def make_model(path: Path) -> None:
-    """A small fitted model with a recipe."""
-    from fnmf import FNMF
+def make_models(folder: Path) -> None:
+    """Small fitted models: the default with a recipe that encodes text, and other kinds."""
+    from fnmf import FNMF, save
+    from fnmf.baselines import all_methods
     from fnmf.io import Prepared, Recipe, Table
 
-    rows = np.random.default_rng(0).random((30, 5))
-    table = Table(Path("made here"), rows, list("abcde"))
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    rows = rng.random((30, 5)) + 3 * np.eye(5)[np.arange(30) % 3]
+    texts = {
+        "city": ["Graz", "Lyon"] * 15,
+        "day": [f"2024-{1 + i % 9}-{i % 28 + 1}" for i in range(30)],
+    }
+    table = Table(Path("made here"), rows, list("abcde"), texts=texts)
     recipe = Recipe.learn(table, scale="max")
-    from fnmf import save
+    prepared = recipe.prepare(table.X)
+    common: dict[str, Any] = {"n_neighbors": 3, "tol": 1e-2, "random_state": 0}
+    model = FNMF(3, **common).fit(prepared)
+    save(Prepared(model, recipe), folder / "recipe")
+    save(FNMF("auto", **common).fit(rows), folder / "auto")
+    save(FNMF(3, weighting="paper", n_weightings=2, **common).fit(rows), folder / "paper")
+    for name in ("SparseKMeans", "LaplacianScore", "GNMF"):
+        rival = all_methods()[name].factory(n_clusters=3, random_state=0)
+        save(rival.fit(rows), folder / name)
 
-    model = FNMF(3, n_neighbors=3, tol=1e-2, random_state=0).fit(recipe.prepare(table.X))
-    save(Prepared(model, recipe), path)
+
+def _use(model: Any) -> str:
+    """Predict with a model as far as it is fitted; it may refuse rows, in words."""
+    if not (hasattr(model, "n_features_in_") and hasattr(model, "predict")):
+        return ""
+    try:
+        model.predict(_new_rows(model))
+    except ValueError as error:
+        return str(error) or "refused without a word"
+    return ""
+
+
+def _new_rows(model: Any) -> Any:
+    """Two rows for a model, with text where its recipe wants some."""
+    import pandas as pd
+
+    recipe = getattr(model, "recipe", None)
+    if recipe is None or recipe.encoding is None:
+        return np.ones((2, model.n_features_in_))
+    words = {"city": ["Graz", "Rome"], "day": ["2024-03-04", "2024-05-06"]}
+    return pd.DataFrame({name: [1.0, 2.0] for name in "abcde"} | words)
 
 
 def main() -> None:
@@ -210,15 +245,15 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path, default=Path("results/fuzz.json"))
     parser.add_argument("--work", type=int, nargs=2, help=argparse.SUPPRESS)
-    parser.add_argument("--model", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--models", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
-        work(*options.work, options.seed, options.model)
+        work(*options.work, options.seed, options.models)
         return
     import fnmf
 
     state: dict[str, Any] = {"seed": options.seed, "cases": 0, "seconds": 0.0, "counts": {}}
-    state |= {"slowest": 0.0, "most_mb": 0, "wrong": [], "examples": {}}
+    state |= {"slowest": 0.0, "most_mb": 0, "wrong": []}
     if options.out.exists():
         stored = json.loads(options.out.read_text())
         state = stored if stored["seed"] == options.seed else state
@@ -227,13 +262,13 @@ def main() -> None:
     state["versions"]["fnmf"] = fnmf.__version__
     state["memory_bound_mb"] = MEMORY >> 20
     with tempfile.TemporaryDirectory() as folder:
-        model_file = Path(folder) / "model.fnmf"
-        make_model(model_file)
+        models = Path(folder) / "models"
+        make_models(models)
         while state["cases"] < options.cases:
             start = state["cases"]
             stop = min(start + BATCH, options.cases)
             began = time.perf_counter()
-            _add(state, batch(start, stop, options.seed, model_file))
+            _add(state, batch(start, stop, options.seed, models))
             state["seconds"] = round(state["seconds"] + time.perf_counter() - began, 1)
             state["cases"] = stop
             _store(state, options.out)

@@ -114,15 +114,15 @@ class Fitted:
         return tuple(f.metadata["attribute"] for f in fields(cls) if f.metadata)
 
     @classmethod
-    def lacking(cls, attributes: Collection[str]) -> list[str]:
+    def lacking(cls, attributes: Collection[str], *, relevance: bool = False) -> list[str]:
         """Attributes without which a fitted model cannot work, among those it does not have.
 
         What every fit leaves behind must be there, and of what serves new rows of the relevance
-        weighting all or nothing.
+        weighting all or nothing; all if the model is known to be ``relevance``.
         """
         needed = {f.metadata["attribute"] for f in fields(cls) if f.metadata and _always(f.type)}
         serving = {f"_{name}" for name in _SERVING}
-        if serving & set(attributes):
+        if relevance or serving & set(attributes):
             needed |= serving
         return sorted(needed - set(attributes))
 

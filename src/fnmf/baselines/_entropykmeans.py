@@ -1,7 +1,7 @@
 """Entropy-weighted k-means: every cluster has feature weights of its own."""
 
 import warnings
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
@@ -69,6 +69,7 @@ class EntropyKMeans(Rival):
     array([1., 1., 1.])
     """
 
+    _stored_shapes: ClassVar = {"cluster_centers_": "kd", "cluster_weights_": "kd"}
     cluster_centers_: np.ndarray
     cluster_weights_: np.ndarray
     objective_: float

@@ -1,6 +1,6 @@
 """IF-PCA: influential features by Higher Criticism, principal components, k-means."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -76,6 +76,7 @@ class IFPCA(Rival):
     (True, True)
     """
 
+    _stored_shapes: ClassVar = {"scores_": "d", "p_values_": "d", "selected_features_": "d"}
     scores_: np.ndarray
     p_values_: np.ndarray
     selected_features_: np.ndarray

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -39,6 +39,7 @@ class Rival(ClusterMixin, Competitor):
 class SelectingKMeans(Rival):
     """k-means on the features that score best on a graph; subclasses say what the score is."""
 
+    _stored_shapes: ClassVar = {"scores_": "d", "selected_features_": "d", "cluster_centers_": "ks"}
     scores_: np.ndarray
     selected_features_: np.ndarray
     cluster_centers_: np.ndarray

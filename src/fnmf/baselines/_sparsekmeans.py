@@ -1,6 +1,6 @@
 """Sparse k-means: clusters and feature weights under a bound on the weights' sum."""
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -83,6 +83,7 @@ class SparseKMeans(Rival):
     array([0, 1])
     """
 
+    _stored_shapes: ClassVar = {"cluster_centers_": "kd"}
     feature_importances_: np.ndarray
     cluster_centers_: np.ndarray
     bound_: float

@@ -120,22 +120,26 @@ class Encoding:
 
     @classmethod
     def from_metadata(cls, metadata: dict[str, Any]) -> "Encoding":
-        """The encoding stored with a model."""
+        """The encoding stored with a model; an error if no table can have led to it."""
+        if not isinstance(metadata, dict):
+            raise TypeError("columns of text are not described")
         moments = [
             Moment(str(name), str(order), tuple(map(str, parts)), float(first), float(span))
             for name, order, parts, first, span in metadata["moments"]
         ]
         for code in moments:
-            if code.order not in ("ymd", "dmy", "mdy") or not set(code.parts) <= set(_PARTS):
+            known = code.order in ("ymd", "dmy", "mdy") and set(code.parts) <= set(_PARTS)
+            if not known or not np.isfinite([code.first, code.span]).all():
                 raise ValueError("a column of dates is described wrongly")
-        return cls(
-            [
-                Category(str(name), tuple(map(str, values)), bool(other))
-                for name, values, other in metadata["categories"]
-            ],
-            moments,
-            [(str(a), str(b), float(scale)) for a, b, scale in metadata["differences"]],
-        )
+        differences = [(str(a), str(b), float(scale)) for a, b, scale in metadata["differences"]]
+        dates = {code.name for code in moments}
+        if not all({a, b} <= dates and scale > 0 for a, b, scale in differences):
+            raise ValueError("a difference of dates is described wrongly")
+        categories = [
+            Category(str(name), tuple(map(str, values)), bool(other))
+            for name, values, other in metadata["categories"]
+        ]
+        return cls(categories, moments, differences)
 
 
 def learn_encoding(table: Table) -> Encoding:

@@ -176,7 +176,7 @@ class Recipe:
                 None if stored is None else Encoding.from_metadata(stored),
                 bool(metadata.get("transpose", False)),
             )
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the treatment of its table is inconsistent: {error}") from error
 
 

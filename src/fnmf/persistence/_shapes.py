@@ -51,24 +51,18 @@ def check_complete(model: Any) -> None:
     """
     kept = {name for name, value in vars(model).items() if value is not None}
     present = kept - set(model.get_params(deep=False))
-    declared = {
-        name
-        for known in type(model).__mro__
-        for name, kind in inspect.get_annotations(known).items()
-        if name.startswith("_") != name.endswith("_")
-        and "None" not in str(kind)
-        and not hasattr(type(model), name)
-    }
+    kinds = _declared(type(model))
+    declared = {name for name, kind in kinds.items() if "None" not in str(kind)}
     if not present & (declared | set(Fitted.names())):
         return
     lacking = sorted(declared - present)
     if getattr(type(model), "_keeps_fitted", False):
-        lacking += Fitted.lacking(present)
-        lacking += _lacking_for_new_rows(vars(model)) if not lacking else []
         try:
-            Settings.of(model.get_params(deep=False))
+            settings = Settings.of(model.get_params(deep=False))
         except (TypeError, ValueError) as error:
             raise ModelFileError(f"no fit has such parameters: {error}") from error
+        lacking += Fitted.lacking(present, relevance=settings.weighting == "relevance")
+        lacking += _lacking_for_new_rows(vars(model)) if not lacking else []
     unit = vars(model).get("unit_", 1.0)
     if not isinstance(unit, float) or not math.isfinite(unit) or math.frexp(unit)[0] != 0.5:
         raise ModelFileError("its unit is not a power of two")
@@ -76,6 +70,37 @@ def check_complete(model: Any) -> None:
         lacking.append("n_features_in_")
     if lacking:
         raise ModelFileError(f"it lacks {lacking[0]}, which every fit makes")
+    for name in sorted(declared):
+        if not _is_a(kinds[name], vars(model)[name]):
+            raise ModelFileError(f"{name} is not what a fit leaves behind")
+    _check_selection(vars(model))
+
+
+def _declared(known: type) -> dict[str, Any]:
+    """Fitted attributes that a class declares by annotations, with their types."""
+    return {
+        name: kind
+        for part in known.__mro__
+        for name, kind in inspect.get_annotations(part).items()
+        if name.startswith("_") != name.endswith("_") and not hasattr(known, name)
+    }
+
+
+def _is_a(kind: Any, value: Any) -> bool:
+    """Whether a value is of a type; of types that are not plain ones nothing is said."""
+    if kind is float or kind is int:
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        return number and bool(np.isreal(value)) and math.isfinite(value)
+    return not isinstance(kind, type) or kind is bool or isinstance(value, kind)
+
+
+def _check_selection(kept: dict[str, Any]) -> None:
+    """Raise unless features are selected by a mask, as many as the centres have."""
+    chosen, centres = kept.get("selected_features_"), kept.get("cluster_centers_")
+    if chosen is None:
+        return
+    if chosen.dtype != bool or (centres is not None and centres.shape[1] != chosen.sum()):
+        raise ModelFileError("its selection of features does not fit the rest")
 
 
 def _lacking_for_new_rows(kept: dict[str, Any]) -> list[str]:
