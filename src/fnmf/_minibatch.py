@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._face import NonNegativeFace
 from fnmf._fnmf import FNMF
 from fnmf._settings import Settings
+from fnmf._units import in_ordinary_units
 from fnmf._validation import check_data, check_integer, check_real
-from fnmf.data import Data, View, view_of, working_dtype
+from fnmf.data import View, is_dask, view_of
 
-_MAX_SEED = np.iinfo(np.int32).max
-# The model is renewed when this share of what is remembered has come since the last time.
-_RENEW = 0.75
+if TYPE_CHECKING:
+    from fnmf.streaming import Pace, Stream
+
 _OWN = ("batch_size", "forget_factor", "sample_size", "random_state")
 
 
@@ -57,8 +59,9 @@ class MiniBatchFNMF(NonNegativeFace):
     sample_size : int, default=3000
         Rows kept. New rows are compared with them; memory and the time of a renewal grow with it.
 
-    max_iter : int, default=300
-        Most iterations of a renewal.
+    max_iter : int, default=50
+        Most iterations of a renewal. Components go on with every batch, and clusters do not wait
+        for them.
 
     tol : float, default=1e-4
         When an iteration of a renewal is the last, as for :class:`FNMF`.
@@ -116,6 +119,8 @@ class MiniBatchFNMF(NonNegativeFace):
     True
     """
 
+    _stream: Stream
+
     def __init__(
         self,
         n_components: int = 8,
@@ -129,7 +134,7 @@ class MiniBatchFNMF(NonNegativeFace):
         batch_size: int = 1024,
         forget_factor: float = 0.99,
         sample_size: int = 3000,
-        max_iter: int = 300,
+        max_iter: int = 50,
         tol: float = 1e-4,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -166,17 +171,16 @@ class MiniBatchFNMF(NonNegativeFace):
         self
         """
         settings = self._settings()
-        data = check_data(self, X, reset=True)
-        settings.for_data(data)
-        view = view_of(data)
-        self._forget()
-        order = self._rng.permutation(view.shape[0])
-        for start in range(0, len(order), self.batch_size):
-            rows = np.sort(order[start : start + self.batch_size])
-            last = start + self.batch_size >= len(order)
-            self._learn(view.subset(rows), settings, renew=last and not self._renewed_lately())
-        for warning in self._fitted.warnings:
-            warnings.warn(warning, stacklevel=2)
+        view = self._checked(X, reset=True)
+        settings.for_data(view.X)
+        self._begin(view)
+        order = self._stream.rng.permutation(view.shape[0])
+        spans = range(0, len(order), self.batch_size)
+        self._learn(view, [np.sort(order[i : i + self.batch_size]) for i in spans], last=True)
+        for warning in self._stream.warnings:
+            # Components go on with every batch; where they stood at a renewal says little.
+            if not isinstance(warning, ConvergenceWarning):
+                warnings.warn(warning, stacklevel=2)
         self.labels_ = self._new_rows("predict", view)
         return self
 
@@ -197,19 +201,17 @@ class MiniBatchFNMF(NonNegativeFace):
         -------
         self
         """
-        settings = self._settings()
-        first = not hasattr(self, "_reservoir")
-        data = check_data(self, X, reset=first)
+        self._settings()
+        first = not hasattr(self, "_stream")
+        view = self._checked(X, reset=first)
         if first:
-            self._forget()
+            self._begin(view)
         if hasattr(self, "labels_"):
             del self.labels_
-        view = view_of(data)
+        n = view.shape[0]
         # A huge batch is several: what it brings should count as if it had come bit by bit.
-        for start in range(0, view.shape[0], self.batch_size):
-            rows = np.arange(start, min(start + self.batch_size, view.shape[0]))
-            whole = len(rows) == view.shape[0]
-            self._learn(view if whole else view.subset(rows), settings)
+        spans = range(0, n, self.batch_size)
+        self._learn(view, [np.arange(i, min(i + self.batch_size, n)) for i in spans])
         return self
 
     def fit_predict(self, X: ArrayLike | sp.sparray, y: Any = None) -> np.ndarray:
@@ -229,8 +231,8 @@ class MiniBatchFNMF(NonNegativeFace):
         ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self, msg=self._unfitted())
-        data = check_data(self, X, reset=False)
-        return self._new_rows("encode", view_of(data)).astype(working_dtype(data.dtype))
+        view = self._checked(X, reset=False)
+        return self._new_rows("encode", view).astype(view.dtype)
 
     def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
         """Cluster of samples: the one that most of their nearest kept rows belong to.
@@ -245,8 +247,7 @@ class MiniBatchFNMF(NonNegativeFace):
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self, msg=self._unfitted())
-        data: Data = check_data(self, X, reset=False)
-        return self._new_rows("predict", view_of(data))
+        return self._new_rows("predict", self._checked(X, reset=False))
 
     def _settings(self) -> Settings:
         """All parameters, checked."""
@@ -272,63 +273,61 @@ class MiniBatchFNMF(NonNegativeFace):
         """Rows without which there is no model."""
         return max(settings.n_components, settings.clusters, settings.n_neighbors + 2)
 
-    def _forget(self) -> None:
-        """Begin a new stream."""
-        for name in {"_reservoir", "_fitted", "_memory", "components_"} & set(vars(self)):
+    def _checked(self, X: Any, *, reset: bool) -> View:
+        """Rows as the model may see them."""
+        if is_dask(X):
+            raise TypeError(
+                "MiniBatchFNMF takes rows in memory; call partial_fit(block.compute()) for block "
+                "in X.blocks, or fit FNMF, which takes Dask arrays as they are."
+            )
+        return view_of(in_ordinary_units(self, check_data(self, X, reset=reset), reset=reset))
+
+    def _begin(self, view: View) -> None:
+        """A new stream."""
+        from fnmf.streaming import Reservoir, Stream
+
+        for name in {"components_", "labels_"} & set(vars(self)):
             delattr(self, name)
-        self._rng = check_random_state(self.random_state)
-        self.n_samples_seen_ = self.n_steps_ = self.n_renewals_ = 0
-        # Rows remembered, and how many of them came since the last renewal.
-        self._weight, self._fresh = 0.0, 0.0
+        empty = Reservoir.empty(view.subset(np.empty(0, np.intp)).X, view.dtype)
+        self._stream = Stream(check_random_state(self.random_state), empty)
 
-    def _learn(self, view: View, settings: Settings, renew: bool = False) -> None:
-        """Take in a batch."""
+    def _learn(self, view: View, batches: list[np.ndarray], last: bool = False) -> None:
+        """Take in batches of rows; after the ``last`` one the model shall be of all of them."""
         from fnmf.runners import threads
-        from fnmf.streaming import Reservoir, renewed
 
-        n = view.shape[0]
-        decay = self.forget_factor ** (n / self.batch_size)
-        self.n_samples_seen_ += n
-        self.n_steps_ += 1
-        self._weight, self._fresh = self._weight * decay + n, self._fresh * decay + n
-        if not hasattr(self, "_reservoir"):
-            self._reservoir = Reservoir.of(view.X)
-        age = -np.log(self.forget_factor) * self.n_samples_seen_ / self.batch_size
-        self._reservoir = self._reservoir.with_batch(view.X, age, self.sample_size, self._rng)
-        if len(self._reservoir) < self._fewest(settings):
-            return
-        before = getattr(self, "_fitted", None)
+        settings, stream = self._settings(), self._stream
+        pace = self._pace(settings)
         with threads(settings.n_jobs) as runner:
-            if before is None or renew or self._fresh >= _RENEW * self._weight:
-                seed = self._rng.randint(_MAX_SEED)
-                self._fitted, self._memory = renewed(
-                    self._reservoir, settings, seed, self._weight, before, runner
-                )
-                self._fresh = 0.0
-                self.n_renewals_ += 1
-                if self.verbose:
-                    print(f"[MiniBatchFNMF] renewed after {self.n_samples_seen_} rows")
-            else:
-                memory = self._memory.decayed(decay)
-                self._memory, self._fitted = memory.with_batch(before, view, runner)
+            for rows in batches:
+                whole = len(rows) == view.shape[0] and view.in_place is not None
+                renewed = stream.learn(view if whole else view.subset(rows), pace, settings, runner)
+                if last and rows is batches[-1] and stream.better_sample(pace):
+                    stream.renew(settings, runner)
+                    renewed = True
+                if renewed and self.verbose:
+                    print(f"[MiniBatchFNMF] renewed after {stream.seen} rows")
         self._show()
 
-    def _renewed_lately(self) -> bool:
-        return hasattr(self, "_fitted") and self._fresh == 0
+    def _pace(self, settings: Settings) -> Pace:
+        from fnmf.streaming import Pace
+
+        own = (self.batch_size, float(self.forget_factor), self.sample_size)
+        return Pace(*own, self._fewest(settings))
 
     def _show(self) -> None:
-        """What there is to see of the model."""
-        from fnmf.terms import relevance
-
-        fitted, dtype = self._fitted, self._fitted.components.dtype
+        """What there is to see of the stream."""
+        stream = self._stream
+        self.n_samples_seen_, self.n_steps_ = stream.seen, stream.steps
+        self.n_renewals_ = stream.renewals
+        if stream.fitted is None or stream.memory is None:
+            return
+        fitted, dtype = stream.fitted, stream.fitted.components.dtype
         self.components_ = fitted.components
         self.feature_weights_ = fitted.feature_weights
-        found = relevance(self._memory.moments)
-        total = found.sum()
-        shares = found / total if total > 0 else fitted.feature_weights.mean(axis=0)
+        found, shares = stream.memory.relevance(fitted.feature_weights)
         self.feature_relevance_ = found.astype(dtype)
         self.feature_importances_ = np.asarray(shares, dtype)
-        self.cluster_sizes_ = self._memory.counts
+        self.cluster_sizes_ = stream.memory.sums.counts
         self.structure_found_, self.n_iter_ = fitted.structure_found, fitted.n_iter
 
     def _new_rows(self, what: str, view: View) -> np.ndarray:
@@ -337,7 +336,7 @@ class MiniBatchFNMF(NonNegativeFace):
 
         settings = self._settings()
         with threads(settings.n_jobs) as runner:
-            return getattr(SCHEMES["relevance"], what)(self._fitted, settings, view, runner)
+            return getattr(SCHEMES["relevance"], what)(self._stream.fitted, settings, view, runner)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")

@@ -1,15 +1,14 @@
 """k-means++ compiled: most of the time of a small k-means goes into choosing its centres."""
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numba import njit
 from sklearn.cluster import KMeans
-from threadpoolctl import ThreadpoolController
 
 from fnmf.backends.compiler import FAST
+from fnmf.runners import pools
 
 
 def fit_kmeans(rows: Any, n_clusters: int, *, n_init: int, random_state: int | None) -> KMeans:
@@ -18,16 +17,10 @@ def fit_kmeans(rows: Any, n_clusters: int, *, n_init: int, random_state: int | N
     if sp.issparse(rows):
         model.set_params(init="k-means++")
     # One thread: with more, k-means adds up in an order that depends on their number.
-    with _pools().limit(limits=1):
+    with pools().limit(limits=1):
         model.fit(rows)
     # The name of the method can be saved with the model, a function cannot.
     return model.set_params(init="k-means++")
-
-
-@cache
-def _pools() -> ThreadpoolController:
-    # Looking for libraries takes longer than a small k-means; the ones it needs are loaded by now.
-    return ThreadpoolController()
 
 
 def plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:

@@ -10,10 +10,10 @@ from fnmf.streaming import Reservoir
 def fed(n_batches, rate, size, rows=20, seed=0):
     """A reservoir after batches that hold their own number; ``rate`` is −log of the decay."""
     rng = np.random.RandomState(seed)
-    reservoir = Reservoir.of(np.zeros((0, 1)))
+    reservoir = Reservoir.empty(np.zeros((0, 1)), np.dtype(float))
     for number in range(n_batches):
         batch = np.full((rows, 1), float(number))
-        reservoir = reservoir.with_batch(batch, rate * number, size, rng)
+        reservoir.add(batch, rate * number, size, rng)
     return reservoir
 
 
@@ -46,8 +46,9 @@ def test_sparse_and_dense_batches_mix():
     rng = np.random.RandomState(0)
     X = np.random.default_rng(0).uniform(size=(30, 4)) * (np.arange(4) % 2)
     for first, second in ((X, sp.csr_array(X)), (sp.csr_array(X), X)):
-        reservoir = Reservoir.of(first).with_batch(first, 0.0, 100, rng)
-        reservoir = reservoir.with_batch(second, 0.0, 100, rng)
+        reservoir = Reservoir.empty(first[:0], first.dtype)
+        reservoir.add(first, 0.0, 100, rng)
+        reservoir.add(second, 0.0, 100, rng)
         assert type(reservoir.rows) is type(first)
         rows = reservoir.rows if isinstance(first, np.ndarray) else reservoir.rows.toarray()
         np.testing.assert_array_equal(np.sort(rows, axis=0), np.sort(np.vstack([X, X]), axis=0))

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import cloudpickle
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import ThreadpoolController
 
 from fnmf.data import Scaling, canonical, check_structure, view_of
+from fnmf.runners import pools
 
 
 def on_worker(packed: bytes, block: Any, arguments: bytes) -> Any:
@@ -100,7 +100,7 @@ class _Quiet:
     def held(self) -> Iterator[None]:
         with self._lock:
             if self._tasks == 0:
-                self._limit = ThreadpoolController().limit(limits=1, user_api="blas")
+                self._limit = pools().limit(limits=1, user_api="blas")
                 self._limit.__enter__()
             self._tasks += 1
         try:

@@ -30,11 +30,16 @@ _KMEANS_ATTRIBUTES = (
     "_tol",
 )
 _MOST_JOBS = 1024
+# Where an estimator of streams keeps its state.
+_STREAM = "_stream"
+# It is no row of the tables, so it is not registered.
+_OF_STREAMS = Method("MiniBatchFNMF", estimator="fnmf:MiniBatchFNMF")
 
 
 def _known() -> dict[str, Method]:
     """Methods whose models may be in a file, by the name of their class there."""
-    return {method.stored_as: method for method in registered().values() if method.stored_as}
+    methods = (*registered().values(), _OF_STREAMS)
+    return {method.stored_as: method for method in methods if method.stored_as}
 
 
 def estimator_to_json(value: Any, encode: "Encoder") -> dict[str, Any] | None:
@@ -50,13 +55,22 @@ def estimator_to_json(value: Any, encode: "Encoder") -> dict[str, Any] | None:
         if name.endswith(kind.__name__) and kind is method.load_class():
             parameters = value.get_params(deep=False)
             attributes = {
-                # Results of a Dask array are thin; whoever saves them wants them here.
-                key: item.compute() if is_dask(item) else item
+                key: _plain(key, item)
                 for key, item in vars(value).items()
                 if key not in parameters and key not in _TRANSIENT
             }
             return _description(name, value, attributes, encode)
     return None
+
+
+def _plain(key: str, item: Any) -> Any:
+    """An attribute as a value that can be stored."""
+    if key == _STREAM:
+        from fnmf.persistence._streams import stream_to_dict
+
+        return stream_to_dict(item)
+    # Results of a Dask array are thin; whoever saves them wants them here.
+    return item.compute() if is_dask(item) else item
 
 
 def _description(
@@ -90,9 +104,21 @@ def estimator_from_json(node: dict[str, Any], decode: "Decoder") -> Any:
         if not key.isidentifier() or key.startswith("__") or hasattr(known, key):
             raise ModelFileError(f"it sets an attribute {key[:80]!r}, which no fit makes")
         setattr(model, key, decode(item))
+    if _STREAM in attributes:
+        _resume(model)
     check_shapes(model)
-    check_complete(model)
+    if _STREAM not in attributes or model._stream.fitted is not None:
+        check_complete(model)
     return model
+
+
+def _resume(model: Any) -> None:
+    """Make a stream of its description; all that it shows follows from it."""
+    from fnmf.persistence._streams import stream_from_dict
+
+    settings, width = model._settings(), getattr(model, "n_features_in_", None)
+    model._stream = stream_from_dict(model._stream, width, settings.clusters)
+    model._show()
 
 
 def _parameters(known: Any, params: dict[str, Any], decode: "Decoder") -> dict[str, Any]:

@@ -38,8 +38,9 @@ def save(
     Parameters
     ----------
     model : estimator
-        :class:`fnmf.FNMF` or one of :mod:`fnmf.baselines`, fitted or not, or
-        :class:`fnmf.io.Prepared`, which is stored with its recipe.
+        :class:`fnmf.FNMF`, :class:`fnmf.MiniBatchFNMF` or one of :mod:`fnmf.baselines`, fitted
+        or not, or :class:`fnmf.io.Prepared`, which is stored with its recipe. A stream goes on
+        with ``partial_fit`` after loading as if it had never been stored.
     path : str or path-like
         Where to write, by custom with the ending ``.fnmf``.
     metadata : dict, default=None
@@ -69,7 +70,7 @@ def save(
     if described is None or described["class"] == KMEANS:
         raise ModelFileError(
             f"{type(model).__name__} is not an estimator of fnmf; "
-            "save stores fnmf.FNMF and the estimators of fnmf.baselines."
+            "save stores fnmf.FNMF, fnmf.MiniBatchFNMF and the estimators of fnmf.baselines."
         )
     header = {
         "written_by": f"fnmf {__version__}",

@@ -2,6 +2,7 @@
 
 import inspect
 import math
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -32,8 +33,16 @@ def check_shapes(model: Any) -> None:
     sizes: dict[str, int] = {}
     if hasattr(model, "n_features_in_"):
         sizes["d"] = _whole(model.n_features_in_, "n_features_in_")
-    for name, shape in (_SHAPES | getattr(type(model), "_stored_shapes", {})).items():
-        value: Any = vars(model).get(name)
+    shapes = _SHAPES | getattr(type(model), "_stored_shapes", {})
+    check_arrays(vars(model), shapes, sizes)
+
+
+def check_arrays(
+    values: Mapping[str, Any], shapes: Mapping[str, str], sizes: dict[str, int]
+) -> None:
+    """Raise unless those that are there have these shapes; ``sizes`` learns new letters."""
+    for name, shape in shapes.items():
+        value: Any = values.get(name)
         if value is None:
             continue
         if not isinstance(value, _ARRAYS):
@@ -61,8 +70,8 @@ def check_complete(model: Any) -> None:
             settings = Settings.of(model.get_params(deep=False))
         except (TypeError, ValueError) as error:
             raise ModelFileError(f"no fit has such parameters: {error}") from error
-        lacking += Fitted.lacking(present, relevance=settings.weighting == "relevance")
-        lacking += _lacking_for_new_rows(vars(model)) if not lacking else []
+        relevance = settings.weighting == "relevance"
+        lacking += check_fitted(vars(model), present, relevance=relevance)
     unit = vars(model).get("unit_", 1.0)
     if not isinstance(unit, float) or not math.isfinite(unit) or math.frexp(unit)[0] != 0.5:
         raise ModelFileError("its unit is not a power of two")
@@ -103,7 +112,14 @@ def _check_selection(kept: dict[str, Any]) -> None:
         raise ModelFileError("its selection of features does not fit the rest")
 
 
-def _lacking_for_new_rows(kept: dict[str, Any]) -> list[str]:
+def check_fitted(
+    attributes: Mapping[str, Any], present: Collection[str], *, relevance: bool
+) -> list[str]:
+    """What a record of a fit lacks, of which these attributes are ``present``."""
+    return Fitted.lacking(present, relevance=relevance) or _lacking_for_new_rows(attributes)
+
+
+def _lacking_for_new_rows(kept: Mapping[str, Any]) -> list[str]:
     """What clusters of new rows are read off: centres, or else labels of rows of the fit."""
     lacking = []
     if "_kmeans" in kept or "_omega" not in kept:

@@ -2,7 +2,7 @@
 
 from fnmf.runners._runner import Feed, Result, Rows, Runner, Work, concatenated
 from fnmf.runners._statistics import Statistics, add_up
-from fnmf.runners._threads import Threads, n_threads, threads
+from fnmf.runners._threads import Threads, n_threads, pools, threads
 
 __all__ = [
     "Feed",
@@ -15,5 +15,6 @@ __all__ = [
     "add_up",
     "concatenated",
     "n_threads",
+    "pools",
     "threads",
 ]

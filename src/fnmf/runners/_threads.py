@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, Generic
@@ -17,6 +18,16 @@ from fnmf.runners._statistics import Statistics, add_up
 Item = tuple[Any, ...]
 
 
+@cache
+def pools() -> ThreadpoolController:
+    """The libraries that have threads of their own.
+
+    Looking for them takes longer than a small batch or k-means; those that matter are loaded by
+    the time that anybody asks.
+    """
+    return ThreadpoolController()
+
+
 def n_threads(n_jobs: int | None) -> int:
     """Number of threads for ``n_jobs``.
 
@@ -25,8 +36,8 @@ def n_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is not None:
         return max(1, joblib.effective_n_jobs(n_jobs))
-    pools = ThreadpoolController().select(user_api="blas").info()
-    limits = [pool["num_threads"] for pool in pools]
+    found = pools().select(user_api="blas").info()
+    limits = [pool["num_threads"] for pool in found]
     return max(1, min([*limits, joblib.effective_n_jobs(-1)]))
 
 
@@ -156,7 +167,7 @@ class _Sweep(Generic[Result]):
 def threads(n_jobs: int | None) -> Iterator[Threads]:
     """Threads for the length of a fit, with the linear algebra library held to one thread."""
     workers = Threads(n_threads(n_jobs))
-    with ThreadpoolController().limit(limits=1, user_api="blas"):
+    with pools().limit(limits=1, user_api="blas"):
         try:
             yield workers
         finally:

@@ -2,7 +2,6 @@
 
 from fnmf.schemes._choice import explored
 from fnmf.schemes._confidence import confidence
-from fnmf.schemes._new_rows import Arrival, encode_arrival
 from fnmf.schemes._plain import PaperScheme, UniformScheme
 from fnmf.schemes._problem import (
     Arrays,
@@ -27,7 +26,6 @@ SCHEMES: dict[str, type[Scheme]] = {
 __all__ = [
     "SCHEMES",
     "Arrays",
-    "Arrival",
     "BlankLedger",
     "Ledger",
     "Observer",
@@ -36,7 +34,6 @@ __all__ = [
     "Scheme",
     "Silent",
     "confidence",
-    "encode_arrival",
     "explored",
     "initial_factors",
     "measure",

@@ -13,7 +13,6 @@ from fnmf.runners import Runner
 from fnmf.schemes._rows import Preparation, unit_scales
 from fnmf.schemes._stages import price_samples
 from fnmf.solver import RowModel, encode
-from fnmf.terms import Attraction
 
 
 @dataclass(frozen=True)
@@ -65,25 +64,12 @@ def encode_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) 
         codes = fitted.embedding if fitted.held_codes is None else fitted.held_codes
         k, strength = settings.n_neighbors, fitted.strength
         held = attraction(new.there, new.weighted, codes, k, strength, runner)
-    shared = settings.assignment == "shared"
-    return encode_arrival(fitted, new, runner, held, shared=shared)[0]
-
-
-def encode_arrival(
-    fitted: Fitted,
-    new: Arrival,
-    runner: Runner,
-    held: Attraction | None = None,
-    *,
-    shared: bool = False,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Codes and assignments of new rows, each solved on its own."""
     omega, prices, mean = _present(fitted.omega), _present(fitted.prices), _present(fitted.mean)
     own_prices = price_samples(new.scaled, mean, prices, runner)
-    together = fitted.assignments[0] if shared or len(omega) == 1 else None
+    shared = settings.assignment == "shared" or len(omega) == 1
+    together = fitted.assignments[0] if shared else None
     model = RowModel(fitted.components.T, omega, on_residual=True, shared=together)
-    V, P, _ = encode(new.scaled, model, runner, held, own_prices)
-    return V, P
+    return encode(new.scaled, model, runner, held, own_prices)[0]
 
 
 def predict_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:

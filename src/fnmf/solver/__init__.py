@@ -1,14 +1,16 @@
 """The loop over sweeps, the solve of single rows, and the sums that schemes need between runs."""
 
 from fnmf.solver._basis import update_basis
-from fnmf.solver._encode import RowModel, encode
+from fnmf.solver._encode import Projected, RowModel, encode, solve_rows
 from fnmf.solver._loop import solve
 from fnmf.solver._machine import Machine
 from fnmf.solver._moments import (
     cluster_moments,
     cluster_sums,
     column_sums,
+    indicator,
     row_lengths,
+    sums_by_cluster,
     weighted_distances,
 )
 from fnmf.solver._state import (
@@ -30,6 +32,7 @@ __all__ = [
     "Machine",
     "Observe",
     "Progress",
+    "Projected",
     "Result",
     "RowModel",
     "Snapshot",
@@ -39,8 +42,11 @@ __all__ = [
     "cluster_sums",
     "column_sums",
     "encode",
+    "indicator",
     "row_lengths",
     "solve",
+    "solve_rows",
+    "sums_by_cluster",
     "update_basis",
     "weighted_distances",
 ]

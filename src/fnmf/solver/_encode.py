@@ -13,6 +13,22 @@ from fnmf.terms import Attraction
 _TOLERANCE = 1e-9
 
 
+class Projected(NamedTuple):
+    """What a solve needs to know of rows.
+
+    Attributes
+    ----------
+    crosses : ndarray of shape (n, m, c)
+        Products of the rows with the weighted bases.
+    energies, prices : ndarray of shape (n, m)
+        Weighted squares of the rows, and what is added to them where assignments are decided.
+    """
+
+    crosses: np.ndarray
+    energies: np.ndarray
+    prices: np.ndarray
+
+
 @dataclass(frozen=True)
 class RowModel:
     """What stays fixed while rows are solved.
@@ -71,6 +87,28 @@ class _Encoded(NamedTuple):
     loss: float
 
 
+def solve_rows(
+    rows: Projected,
+    grams: np.ndarray,
+    start: np.ndarray,
+    *,
+    shared: bool,
+    held: Attraction | None = None,
+    tolerance: float = _TOLERANCE,
+) -> _Encoded:
+    """Codes and assignments of rows until none moves more than ``tolerance``, and their loss.
+
+    ``grams`` (m, c, c) are those of the weighted bases; assignments begin at ``start`` (m,) and
+    stay there if they are ``shared``.
+    """
+    n, _, c = rows.crosses.shape
+    pull, drag = held or (np.zeros((n, c)), np.zeros(n))
+    V, P = np.zeros((n, c)), np.tile(start, (n, 1))
+    tail = shared, P, V, tolerance, np.finfo(np.float64).tiny
+    own = np.ascontiguousarray(rows.crosses), rows.energies, rows.prices
+    return _Encoded(V, P, encode_rows(*own, grams, pull, drag, *tail))
+
+
 @dataclass(frozen=True)
 class _EncodeWork:
     """The solve of the rows of a block; rows are their prices, pull and drag."""
@@ -84,12 +122,10 @@ class _EncodeWork:
     def __call__(
         self, part: View, prices: np.ndarray, pull: np.ndarray, drag: np.ndarray
     ) -> _Encoded:
-        n, (n_weightings, n_components, _) = part.shape[0], self.grams.shape
-        X = part.double(0, n)
+        n_weightings, n_components, _ = self.grams.shape
+        X = part.double(0, part.shape[0])
         crosses = np.asarray(X @ self.basis, np.float64).reshape(-1, n_weightings, n_components)
         squares = X * X if isinstance(X, np.ndarray) else X.multiply(X)
-        energies = np.asarray(squares @ self.target.T)
-        V, P = np.zeros((n, n_components)), np.tile(self.start, (n, 1))
-        own = np.ascontiguousarray(crosses), energies, prices, self.grams, pull, drag
-        tail = self.together, P, V, _TOLERANCE, np.finfo(np.float64).tiny
-        return _Encoded(V, P, encode_rows(*own, *tail))
+        rows = Projected(crosses, np.asarray(squares @ self.target.T), prices)
+        held = Attraction(pull, drag)
+        return solve_rows(rows, self.grams, self.start, shared=self.together, held=held)

@@ -52,25 +52,31 @@ class _ClusterWork:
     mean: np.ndarray
 
     def __call__(self, part: View, labels: np.ndarray) -> ClusterSums:
-        members, mean = _indicator(labels, self.n_clusters), self.mean
-        Z = _doubled(part)
-        if isinstance(Z, np.ndarray):
-            Z -= mean
-            powers = Z * Z
-            fourth = np.einsum("ik,ik->k", powers, powers)
-            return ClusterSums(members @ Z, members @ powers, fourth)
-        columns, counts = Z.indices, members.sum(axis=1)[:, None]
-        Z.data -= mean[columns]
-        squares = sp.csr_array((Z.data**2, columns, Z.indptr), Z.shape)
-        present = sp.csr_array((np.ones_like(Z.data), columns, Z.indptr), Z.shape)
-        # Entries that are not stored are zeros, and lie ``mean`` below the mean.
-        absent = counts - (members @ present).toarray()
-        fourth = np.bincount(columns, Z.data**4, Z.shape[1])
-        return ClusterSums(
-            (members @ Z).toarray() - absent * mean,
-            (members @ squares).toarray() + absent * mean**2,
-            fourth + absent.sum(axis=0) * mean**4,
-        )
+        return sums_by_cluster(_doubled(part), labels, self.n_clusters, self.mean)
+
+
+def sums_by_cluster(Z: Any, labels: np.ndarray, n_clusters: int, mean: np.ndarray) -> ClusterSums:
+    """Sums of rows about ``mean``, in the number type of the rows."""
+    members = indicator(labels, n_clusters, Z.dtype)
+    if isinstance(Z, np.ndarray):
+        gaps = Z - mean
+        powers = gaps * gaps
+        fourth = np.einsum("ik,ik->k", powers, powers)
+        return ClusterSums(members @ gaps, members @ powers, fourth)
+    columns, pattern = Z.indices, (Z.indices, Z.indptr)
+    gaps = Z.data - mean[columns]
+    present, first, second = (
+        (members @ sp.csr_array((values, *pattern), Z.shape)).toarray()
+        for values in (np.ones_like(gaps), gaps, gaps**2)
+    )
+    # Entries that are not stored are zeros, and lie ``mean`` below the mean.
+    absent = members.sum(axis=1)[:, None] - present
+    fourth = np.bincount(columns, gaps**4, Z.shape[1])
+    return ClusterSums(
+        first - absent * mean,
+        second + absent * mean**2,
+        fourth + absent.sum(axis=0) * mean**4,
+    )
 
 
 def weighted_distances(
@@ -112,6 +118,7 @@ def _doubled(part: View) -> Any:
     return part.double(0, part.shape[0])
 
 
-def _indicator(labels: np.ndarray, n_clusters: int) -> sp.csr_array:
-    rows = np.arange(len(labels))
-    return sp.csr_array((np.ones(len(labels)), (labels, rows)), shape=(n_clusters, len(labels)))
+def indicator(labels: np.ndarray, n_clusters: int, dtype: np.dtype) -> sp.csr_array:
+    """Which rows belong to each cluster, (k, n)."""
+    ones, rows = np.ones(len(labels), dtype), np.arange(len(labels))
+    return sp.csr_array((ones, (labels, rows)), shape=(n_clusters, len(labels)))

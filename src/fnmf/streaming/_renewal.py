@@ -9,11 +9,12 @@ from fnmf._fitted import Fitted
 from fnmf._settings import Settings
 from fnmf.data import Scaling, view_of
 from fnmf.graph import improve
-from fnmf.runners import Runner
-from fnmf.schemes import SCHEMES, Arrival, Problem, Silent
+from fnmf.runners import Runner, add_up
+from fnmf.schemes import SCHEMES, Problem, Silent
 from fnmf.selection import best_start
 from fnmf.solver import column_sums
-from fnmf.streaming._memory import Members, Memory, present
+from fnmf.streaming._memory import Memory
+from fnmf.streaming._reading import Reading, present
 from fnmf.streaming._reservoir import Reservoir
 
 # Modularity that new clusters must gain over those that are known.
@@ -29,7 +30,8 @@ def renewed(
     runner: Runner,
 ) -> tuple[Fitted, Memory]:
     """Choose, fit and sum up on the reservoir, which stands for rows of this total ``weight``."""
-    view = view_of(reservoir.rows)
+    # The reservoir goes on to change.
+    view = view_of(reservoir.rows.copy())
     fitted = best_start(Problem(settings, view, seed, Silent()), [seed], runner)
     if before is not None:
         found = SCHEMES["relevance"].predict(before, settings, view, runner)
@@ -38,9 +40,10 @@ def renewed(
     caps, labels = present(fitted.caps), present(fitted.labels)
     capped = view.scaled(Scaling(np.ones(n), caps, np.ones(d)))
     about = column_sums(capped, runner)[0] / n
-    members, new = Members(labels, settings.clusters), Arrival.of(fitted, view, runner)
-    memory = Memory.of_rows(fitted, new, members, about, runner)
-    return fitted, memory.decayed(weight / len(reservoir))
+    k = settings.clusters
+    reading = Reading(fitted, about, np.zeros((k, d)), np.ones(k, bool))
+    memory = Memory(add_up(runner.over(reading, view, labels)), about)
+    return fitted, memory.decayed(weight / n)
 
 
 def _going_on(fitted: Fitted, found: np.ndarray, settings: Settings) -> Fitted:

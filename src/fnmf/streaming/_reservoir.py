@@ -12,7 +12,7 @@ import scipy.sparse as sp
 _FORGOTTEN = 0.05
 
 
-@dataclass(frozen=True)
+@dataclass
 class Reservoir:
     """Rows drawn without replacement in proportion to what they still count for.
 
@@ -23,7 +23,7 @@ class Reservoir:
     Attributes
     ----------
     rows : ndarray or csr_array of shape (r, d)
-        The sample.
+        The sample; new rows take the places of those that leave.
     priorities, weights : ndarray of shape (r,)
         Priorities, and logarithms of weights relative to those of the first row of the stream.
     """
@@ -33,17 +33,15 @@ class Reservoir:
     weights: np.ndarray
 
     @classmethod
-    def of(cls, rows: Any) -> Self:
-        """An empty one for rows like these."""
-        return cls(rows[:0], np.empty(0), np.empty(0))
+    def empty(cls, rows: Any, dtype: np.dtype) -> Self:
+        """An empty one for rows in the form of these, none, and of a number type."""
+        return cls(rows.astype(dtype), np.empty(0), np.empty(0))
 
     def __len__(self) -> int:
         return len(self.priorities)
 
-    def with_batch(
-        self, rows: Any, weight: float, size: int, rng: np.random.RandomState
-    ) -> Reservoir:
-        """After a batch whose rows have the logarithm ``weight``; at most ``size`` rows stay."""
+    def add(self, rows: Any, weight: float, size: int, rng: np.random.RandomState) -> None:
+        """Take in a batch whose rows have the logarithm ``weight``; at most ``size`` rows stay."""
         n = rows.shape[0]
         weights = np.concatenate([self.weights, np.full(n, weight)])
         noise = -np.log(rng.standard_exponential(n))
@@ -51,15 +49,29 @@ class Reservoir:
         first = np.argsort(-priorities, kind="stable")[:size]
         # What the stream has forgotten goes, even if there is room.
         first = first[weights[first] >= weight + np.log(_FORGOTTEN)]
-        kept = np.sort(first)
-        return Reservoir(self._stacked(rows, kept), priorities[kept], weights[kept])
+        source = self._sources(np.sort(first))
+        self._move(rows, source)
+        self.priorities, self.weights = priorities[source], weights[source]
 
-    def _stacked(self, rows: Any, kept: np.ndarray) -> Any:
-        """Chosen rows of both, in the form and number type of the first batch."""
-        old, new = kept[kept < len(self)], kept[kept >= len(self)] - len(self)
-        chosen = rows[new]
-        if isinstance(self.rows, np.ndarray):
-            chosen = chosen if isinstance(chosen, np.ndarray) else chosen.toarray()
-            return np.concatenate([self.rows[old], chosen.astype(self.rows.dtype)])
-        chosen = sp.csr_array(chosen).astype(self.rows.dtype)
-        return sp.csr_array(sp.vstack([self.rows[old], chosen], format="csr"))
+    def _sources(self, kept: np.ndarray) -> np.ndarray:
+        """For each place the row that will be there; rows that can stay where they are do."""
+        places = np.arange(len(kept))
+        stays = np.isin(places, kept[kept < len(self)])
+        places[~stays] = np.setdiff1d(kept, places[stays], assume_unique=True)
+        return places
+
+    def _move(self, rows: Any, source: np.ndarray) -> None:
+        """Fill places, in the form and number type of the first batch."""
+        r, dtype = len(self), self.rows.dtype
+        if not isinstance(self.rows, np.ndarray):
+            both = sp.vstack([self.rows, sp.csr_array(rows).astype(dtype)], format="csr")
+            self.rows = sp.csr_array(both[source])
+            return
+        new = np.flatnonzero(source >= r)
+        chosen = rows[source[new] - r]
+        chosen = chosen if isinstance(chosen, np.ndarray) else chosen.toarray()
+        if len(source) != r:
+            grown = np.empty((len(source), rows.shape[1]), dtype)
+            grown[source < r] = self.rows[source[source < r]]
+            self.rows = grown
+        self.rows[new] = chosen

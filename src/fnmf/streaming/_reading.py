@@ -1,0 +1,154 @@
+"""What a model reads off a batch: its rows are looked at once, and leave sums that add."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf._fitted import Fitted
+from fnmf.data import View
+from fnmf.solver import Projected, indicator, solve_rows, sums_by_cluster
+
+# How far codes may be from where they would stand still: their errors average out in the sums.
+_TOLERANCE = 1e-2
+
+
+class Sums(NamedTuple):
+    """Sums over rows, each with what it still counts for.
+
+    Attributes
+    ----------
+    counts, sums, squares, fourth : ndarray of shape (k,), (k, d), (k, d), (d,)
+        Rows of each cluster; their capped values about some mean, the squares of these, and over
+        all clusters their fourth powers.
+    places : ndarray of shape (k, d)
+        Sums of the scaled rows of each cluster.
+    crosses, grams : ndarray of shape (m, d, c) and (m, c, c)
+        Zᵀ diag(p_j²) V and Vᵀ diag(p_j²) V, for the basis.
+    """
+
+    counts: np.ndarray
+    sums: np.ndarray
+    squares: np.ndarray
+    fourth: np.ndarray
+    places: np.ndarray
+    crosses: np.ndarray
+    grams: np.ndarray
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The way from raw rows to sums.
+
+    Attributes
+    ----------
+    fitted : Fitted
+        The model.
+    about : ndarray of shape (d,)
+        Where moments are taken about.
+    centres : ndarray of shape (k, d)
+        Means of the scaled rows of each cluster.
+    alive : ndarray of bool, shape (k,)
+        Clusters that rows may join.
+    """
+
+    fitted: Fitted
+    about: np.ndarray
+    centres: np.ndarray
+    alive: np.ndarray
+
+    def __call__(self, part: View, *known: np.ndarray) -> Sums:
+        """Sums over rows; they join the nearest centre unless their clusters are known."""
+        n, (k, d), m = part.shape[0], self.centres.shape, len(self._omega)
+        dtype = part.dtype
+        caps, units = (present(a).astype(dtype) for a in (self.fitted.caps, self.fitted.units))
+        capped = _by_feature(np.minimum, part.matrix(part.stored(0, n)), caps)
+        Y = _by_feature(np.multiply, capped, units)
+        squares = Y * Y if isinstance(Y, np.ndarray) else Y.multiply(Y)
+        second = _double(squares @ self._on_squares.astype(dtype))
+        scales = self._scales(second[:, -1])
+        first = _double(Y @ self._on_rows.astype(dtype)) * scales[:, None]
+        second *= scales[:, None] ** 2
+        labels = known[0] if known else self._nearest(first[:, -k:])
+        V, P = self._codes(first, second)
+        P *= P
+        codes = (P[:, :, None] * V[:, None, :]).reshape(n, -1)
+        crosses = _double(Y.T @ (codes * scales[:, None]).astype(dtype)).reshape(d, m, -1)
+        scaled = indicator(labels, k, dtype)
+        scaled.data = scales[scaled.indices].astype(dtype)
+        places = scaled @ Y
+        return Sums(
+            np.bincount(labels, minlength=k).astype(np.float64),
+            *sums_by_cluster(capped, labels, k, self.about.astype(dtype)),
+            _double(places if isinstance(places, np.ndarray) else places.toarray()),
+            np.ascontiguousarray(crosses.transpose(1, 0, 2)),
+            np.stack([(P[:, j : j + 1] * V).T @ V for j in range(m)]),
+        )
+
+    @property
+    def _omega(self) -> np.ndarray:
+        return present(self.fitted.omega)
+
+    @cached_property
+    def _on_rows(self) -> np.ndarray:
+        """What rows are multiplied with: weighted bases, prices of the mean, weighted centres."""
+        U, omega = self.fitted.components.T.astype(np.float64), self._omega
+        bases = (omega.T[:, :, None] * U[:, None, :]).reshape(len(U), -1)
+        mean = (present(self.fitted.prices) * present(self.fitted.mean)).T
+        return np.hstack([bases, mean, (self.centres * omega.max(axis=0)).T])
+
+    @cached_property
+    def _on_squares(self) -> np.ndarray:
+        """What squares are multiplied with: weights, prices, and the largest weights."""
+        omega = self._omega
+        return np.vstack([omega, present(self.fitted.prices), omega.max(axis=0)]).T
+
+    @cached_property
+    def _grams(self) -> np.ndarray:
+        U = self.fitted.components.astype(np.float64)
+        return np.stack([(U * weights) @ U.T for weights in self._omega])
+
+    def _scales(self, squares: np.ndarray) -> np.ndarray:
+        """Factors of the rows: to unit length in the weighted features, or one for all."""
+        if self.fitted.row_scale is not None:
+            return np.full(len(squares), self.fitted.row_scale)
+        lengths = np.sqrt(squares)
+        return np.divide(1, lengths, out=np.ones(len(lengths)), where=lengths > 0)
+
+    def _nearest(self, products: np.ndarray) -> np.ndarray:
+        """The nearest centre in the weighted features, by the products with all centres."""
+        levels = self.centres**2 @ self._omega.max(axis=0)
+        return np.argmin(np.where(self.alive, levels - 2 * products, np.inf), axis=1)
+
+    def _codes(self, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Codes and assignments, by the products with rows and with their squares."""
+        (m, c, _), n = self._grams.shape, len(first)
+        prices, mean = present(self.fitted.prices), present(self.fitted.mean)
+        left_out = second[:, m : 2 * m] - 2 * first[:, m * c : m * (c + 1)] + prices @ mean**2
+        crosses = first[:, : m * c].reshape(n, m, c)
+        rows = Projected(crosses, second[:, :m].copy(), np.maximum(left_out, 0))
+        start = np.full(m, 1 / m)
+        found = solve_rows(rows, self._grams, start, shared=m == 1, tolerance=_TOLERANCE)
+        return found.V, found.P
+
+
+def _by_feature(how: np.ufunc, rows: Any, numbers: np.ndarray) -> Any:
+    """Values and the numbers of their features together, dense or CSR."""
+    if isinstance(rows, np.ndarray):
+        return how(rows, numbers)
+    values = how(rows.data, numbers[rows.indices])
+    return sp.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def _double(array: Any) -> np.ndarray:
+    return np.asarray(array, np.float64)
+
+
+def present(array: Any) -> np.ndarray:
+    """What a fit by relevance always has."""
+    assert array is not None
+    return array

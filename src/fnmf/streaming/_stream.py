@@ -1,0 +1,127 @@
+"""The state of a stream: all that a fit keeps between two batches."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from fnmf._fitted import Fitted
+from fnmf._settings import Settings
+from fnmf.data import View
+from fnmf.runners import Runner
+from fnmf.streaming._memory import Memory
+from fnmf.streaming._renewal import renewed
+from fnmf.streaming._reservoir import Reservoir
+
+_MAX_SEED = np.iinfo(np.int32).max
+# The model is renewed when this share of what is remembered has come since the last time,
+_RENEW = 0.75
+# counted, once the sample is full, from the whole memory or this many samples: a stream that
+# stays as it was has nothing new to say earlier.
+_SAMPLES = 64
+
+
+class Pace(NamedTuple):
+    """How fast a stream forgets, and how much of it is kept.
+
+    Attributes
+    ----------
+    batch_size : int
+        Rows after which a row counts ``forget_factor`` times what it did.
+    forget_factor : float
+        At most 1.
+    sample_size : int
+        Rows kept.
+    fewest : int
+        Rows without which there is no model.
+    """
+
+    batch_size: int
+    forget_factor: float
+    sample_size: int
+    fewest: int
+
+    @property
+    def memory(self) -> float:
+        """Rows that a long stream remembers."""
+        rate = 1 - self.forget_factor
+        return self.batch_size / rate if rate > 0 else math.inf
+
+
+@dataclass
+class Stream:
+    """What is known of the rows so far.
+
+    Attributes
+    ----------
+    rng : RandomState
+        Draws the sample and the seeds of renewals.
+    reservoir : Reservoir
+        The sample.
+    weight, fresh : float
+        Rows remembered, and how many of them came since the last renewal.
+    seen, steps, renewals, sampled : int
+        Rows and batches so far, renewals, and the rows that the last of them had.
+    fitted, memory : Fitted and Memory, or None
+        The model and the sums, as soon as there are rows enough.
+    """
+
+    rng: np.random.RandomState
+    reservoir: Reservoir
+    weight: float = 0.0
+    fresh: float = 0.0
+    seen: int = 0
+    steps: int = 0
+    renewals: int = 0
+    sampled: int = 0
+    fitted: Fitted | None = None
+    memory: Memory | None = None
+
+    def learn(self, view: View, pace: Pace, settings: Settings, runner: Runner) -> bool:
+        """Take in a batch; whether the model was found anew."""
+        n = view.shape[0]
+        decay = pace.forget_factor ** (n / pace.batch_size)
+        self.seen += n
+        self.steps += 1
+        self.weight, self.fresh = self.weight * decay + n, self.fresh * decay + n
+        age = -math.log(pace.forget_factor) * self.seen / pace.batch_size
+        self.reservoir.add(view.X, age, pace.sample_size, self.rng)
+        if len(self.reservoir) < pace.fewest:
+            return False
+        if self._due(pace):
+            self.renew(settings, runner)
+            return True
+        assert self.fitted is not None
+        assert self.memory is not None
+        memory = self.memory.decayed(decay)
+        self.memory, self.fitted = memory.with_batch(self.fitted, view, runner)
+        return False
+
+    def renew(self, settings: Settings, runner: Runner) -> None:
+        """Find the model anew on the sample."""
+        seed = self.rng.randint(_MAX_SEED)
+        self.fitted, self.memory = renewed(
+            self.reservoir, settings, seed, self.weight, self.fitted, runner
+        )
+        self.fresh, self.sampled = 0.0, len(self.reservoir)
+        self.renewals += 1
+
+    @property
+    def warnings(self) -> tuple[Warning, ...]:
+        """What the last renewal found worth telling."""
+        return () if self.fitted is None else self.fitted.warnings
+
+    def better_sample(self, pace: Pace) -> bool:
+        """Whether the sample has grown since the last renewal, which had too few rows."""
+        return self.fitted is None or (self.fresh > 0 and self.sampled < pace.sample_size)
+
+    def _due(self, pace: Pace) -> bool:
+        if self.fitted is None:
+            return True
+        if self.fresh < _RENEW * self.weight:
+            return False
+        most = min(pace.memory, _SAMPLES * pace.sample_size)
+        return self.sampled < pace.sample_size or self.fresh >= _RENEW * most
