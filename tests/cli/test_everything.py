@@ -7,6 +7,8 @@ import shlex
 
 import numpy as np
 import pytest
+import scipy.io
+import scipy.sparse as sp
 
 from fnmf.cli import _progress
 from fnmf.cli._hints import COMMAND_REMEDIES, in_options
@@ -44,6 +46,56 @@ def test_one_message_solves_everything_when_followed_word_for_word(run, tmp_path
     for words in ("columns of text were left out", "columns of dates", "one value everywhere"):
         assert words in result.output
     assert (tmp_path / "t.csv-clusters" / "report.html").exists()
+
+
+def test_scaled_cells_are_refused_with_advice_to_use_the_counts(run, tmp_path):
+    h5py = pytest.importorskip("h5py")
+    counts = np.random.default_rng(0).poisson(3.0, (40, 6)).astype(np.float32)
+    with h5py.File(tmp_path / "x.h5ad", "w") as file:
+        file["X"], file["layers/counts"] = counts - counts.mean(axis=0), counts
+    told = run("cluster", "x.h5ad", "-k", 2, *QUICK, code=2).stderr
+    assert "is negative" in told
+    assert "counts are better, and the file also holds" in told
+    assert "--layer" in told.splitlines()[-1]
+    run("cluster", "x.h5ad", "-k", 2, *QUICK, "--layer", "counts")
+
+
+def test_a_folder_of_10x_becomes_clusters_of_cells(run, tmp_path):
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(1 + 8 * np.eye(3)[np.arange(30) % 3][:, [0, 1, 2, 0, 1, 2]])
+    folder = tmp_path / "cells"
+    folder.mkdir()
+    scipy.io.mmwrite(folder / "matrix.mtx", sp.coo_array(counts.T))
+    (folder / "features.tsv").write_text("".join(f"ENSG{k}\tG{k}\tGene\n" for k in range(6)))
+    (folder / "barcodes.tsv").write_text("".join(f"CELL{i}-1\n" for i in range(30)))
+    run("cluster", "cells", "-k", 3, *QUICK)
+    with open(tmp_path / "cells-clusters" / "labels.csv", newline="") as file:
+        assert [row["id"] for row in csv.DictReader(file)][:2] == ["CELL0-1", "CELL1-1"]
+
+
+def test_only_features_beyond_chance_are_said_to_set_a_cluster_apart(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.hstack([rng.random((60, 3)) + 4 * np.eye(3)[np.arange(60) % 3], 4 * rng.random((60, 4))])
+    names = ["bread", "milk", "tea", "day 1", "day 2", "day 3", "day 4"]
+    rows = "".join(f"K{i}," + ",".join(f"{v:.3f}" for v in row) + "\n" for i, row in enumerate(X))
+    (tmp_path / "t.csv").write_text(",".join(["Kunde", *names]) + "\n" + rows)
+    shown = run("cluster", "t.csv", "-k", 3, *QUICK).output
+    table = shown.split("features that set it apart")[1].split("weighting")[0]
+    assert all(f"+{name}" in table for name in names[:3])
+    assert "day" not in table
+    # Words that are not known to be English get no English plural.
+    assert "60 samples" in shown
+
+
+def test_genes_in_rows_turned_round_are_features(run, tmp_path):
+    counts = np.random.default_rng(0).poisson(4.0, (9, 40))
+    header = "gene," + ",".join(f"cell {i}" for i in range(40))
+    rows = [f"ENSG{k:011}," + ",".join(map(str, row)) for k, row in enumerate(counts)]
+    (tmp_path / "t.csv").write_text("\n".join([header, *rows]) + "\n")
+    shown = run("cluster", "t.csv", "-k", 2, *QUICK, "--transpose").output
+    assert "40 samples, 9 features" in shown
+    assert "column 'gene' names the features" in shown
+    assert "names the rows" not in shown
 
 
 def test_every_remedy_has_words_in_the_command():

@@ -199,6 +199,28 @@ def test_output_that_cannot_be_written_is_told_with_what_is_true(
     assert "Exception ignored" not in done.stderr
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("words", ["methods", "--version"])
+def test_what_only_prints_blames_the_output_and_not_the_disk(broken_output, words, unbuffered):
+    done = subprocess.run(
+        [sys.executable, "-m", "fnmf.cli", words],
+        stdout=broken_output,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        env=os.environ | {"PYTHONUNBUFFERED": unbuffered},
+    )
+    assert done.returncode == 1
+    full = os.fstat(broken_output).st_rdev
+    # Who stops reading, as head does, needs no word.
+    assert (
+        done.stderr.startswith("fnmf: the output could not be written (")
+        if full
+        else not done.stderr
+    )
+    assert "disk" not in done.stderr
+
+
 def test_whoever_closes_the_output_gets_results_and_no_complaint(tmp_path, write_customers):
     write_customers(tmp_path / "c.csv")
     done = cluster_in(tmp_path, None, ["sh", "-c", '"$@" >&-', "sh"])

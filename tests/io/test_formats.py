@@ -2,6 +2,7 @@
 
 import datetime
 import gzip
+import itertools
 
 import h5py
 import numpy as np
@@ -12,7 +13,7 @@ import scipy.io
 import scipy.sparse as sp
 from PIL import Image
 
-from fnmf.io import TableError, add_labels, read_table
+from fnmf.io import TableError, add_labels, is_many, read_table
 
 
 @pytest.fixture
@@ -96,6 +97,17 @@ def test_a_10x_folder_has_cells_as_samples(tmp_path, X, packed):
     assert table.ids[5] == "CELL5-1"
 
 
+def test_folders_of_cells_and_images_are_one_table_whatever_else_lies_there(tmp_path, X):
+    scipy.io.mmwrite(tmp_path / "matrix.mtx", sp.coo_array(X.T))
+    (tmp_path / "features.tsv").write_text("a\n")
+    assert not is_many(tmp_path)
+    (tmp_path / "matrix.mtx").unlink()
+    assert is_many(tmp_path)
+    (tmp_path / "faces").mkdir()
+    Image.fromarray(np.zeros((3, 2), dtype=np.uint8)).save(tmp_path / "faces" / "a.PNG")
+    assert not is_many(tmp_path)
+
+
 def test_three_dimensions_are_images(tmp_path):
     pictures = np.random.default_rng(0).random((4, 3, 5))
     np.save(tmp_path / "x.npy", pictures)
@@ -154,8 +166,19 @@ def test_genes_in_rows_are_noticed_and_can_be_turned(tmp_path):
     assert (table.ids, table.names[1]) == (["s1", "s2", "s3"], "ABC1")
 
 
-def test_customers_are_not_taken_for_genes(tmp_path):
-    lines = ["who,a,b"] + [f"customer {i},{i},{i * 2}" for i in range(300)]
+def test_symbols_of_genes_need_no_heading(tmp_path):
+    letters = "ABCDEFGHIJ"
+    names = [
+        f"{a}{b}{c}{i % 7}" for i, (a, b, c) in enumerate(itertools.product(letters, repeat=3))
+    ]
+    lines = ["who,s1,s2"] + [f"{name},{i},{i * 2}" for i, name in enumerate(names)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    assert any(note.remedy == "transpose" for note in read_table(tmp_path / "t.csv").notes)
+
+
+@pytest.mark.parametrize("name", ["customer ", "C", "AB-", "Kunde"])
+def test_customers_are_not_taken_for_genes(tmp_path, name):
+    lines = ["who,a,b"] + [f"{name}{i:03},{i},{i * 2}" for i in range(300)]
     (tmp_path / "t.csv").write_text("\n".join(lines))
     assert not any(note.remedy == "transpose" for note in read_table(tmp_path / "t.csv").notes)
 

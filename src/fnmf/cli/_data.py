@@ -25,6 +25,6 @@ def read_and_learn(
     recipe = Recipe.learn(table, problems=problems, **treatment)
     if problems:
         error = SeveralError(problems)
-        error.command = command
+        error.command, error.notes = command, table.notes
         raise error
     return table, recipe

@@ -12,6 +12,8 @@ from typing import Any, NoReturn
 
 import typer
 
+from fnmf.cli._output import OutputError, give_up_output
+
 FAILED, WRONG = 1, 2
 
 
@@ -32,22 +34,6 @@ class Outcome:
         return f"the results are complete, in {self.folder}"
 
 
-class OutputError(Exception):
-    """Standard output could not be written to."""
-
-
-@contextmanager
-def printing() -> Iterator[None]:
-    """Tell trouble with standard output from trouble with files."""
-    try:
-        yield
-        # What is buffered must fail here, where it can be told, and not while Python ends.
-        if sys.stdout is not None:
-            sys.stdout.flush()
-    except OSError as error:
-        raise OutputError(error.strerror or str(error)) from error
-
-
 @contextmanager
 def handled() -> Iterator[Outcome]:
     """Turn every exception into a sentence on the error stream and an exit code."""
@@ -55,14 +41,16 @@ def handled() -> Iterator[Outcome]:
     outcome = Outcome()
     try:
         yield outcome
-        with printing():
-            pass
+        sys.stdout.flush()
     except (typer.Exit, typer.Abort, SystemExit):
         raise
     except KeyboardInterrupt:
         fail(f"interrupted; {outcome.told()}.", FAILED)
     except OutputError as error:
-        _close_output()
+        give_up_output()
+        if error.unread and outcome.folder is None:
+            # Who reads a part of what is only printed has seen what he wanted.
+            raise typer.Exit(FAILED) from None
         fail(f"the output could not be written ({error}); {outcome.told()}.", FAILED)
     except Exception as error:
         if os.environ.get("FNMF_TRACEBACK"):
@@ -103,7 +91,8 @@ def _in_own_words(error: Exception, text: str) -> str:
     from fnmf.io import TableError
 
     if isinstance(error, TableError):
-        return all_problems(error.problems, getattr(error, "command", None))
+        typed, notes = getattr(error, "command", None), getattr(error, "notes", ())
+        return all_problems(error.problems, typed, notes)
     return in_options(text)
 
 
@@ -115,12 +104,6 @@ def fail(text: str, code: int) -> NoReturn:
     with suppress(OSError):
         typer.echo("fnmf: " + "\n".join(lines), err=True)
     raise typer.Exit(code)
-
-
-def _close_output() -> None:
-    """Keep Python from trying again, and complaining again, while it ends."""
-    with suppress(OSError, AttributeError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _interrupt_on_terminate() -> Any:

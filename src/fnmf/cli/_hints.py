@@ -55,6 +55,8 @@ OPTIONS = {
     "tol": "--tol",
 }
 _MOST_CELLS = 3
+# Decisions of a reader that can be what is wrong with a table.
+_CAUSES = ("delimiter", "marks", "layer", "sheet", "transpose")
 _PLAIN_WORDS = ("diversity", "smoothness", "weighting", "assignment", "solver", "init", "tol")
 
 
@@ -115,12 +117,16 @@ def solving_options(problems: Sequence[TableError]) -> list[str] | None:
     return words
 
 
-def all_problems(problems: Sequence[TableError], command: Sequence[str] | None) -> str:
-    """Every problem on a line of its own, and the one command that solves them."""
+def all_problems(
+    problems: Sequence[TableError], command: Sequence[str] | None, notes: Sequence[str] = ()
+) -> str:
+    """Every problem on a line of its own, what may be behind it, and the command that solves it."""
+    causes = [note for note in notes if getattr(note, "remedy", "") in _CAUSES]
+    told = [f"Note: {note_text(note)}." for note in causes]
     if len(problems) == 1:
-        return error_text(problems[0])
+        return "\n".join([error_text(problems[0]), *told])
     lines = [f"{len(problems)} things stand in the way:"]
-    lines += [f"  {error_text(problem)}" for problem in problems]
+    lines += [f"  {error_text(problem)}" for problem in problems] + told
     options = solving_options(problems)
     if command is not None and options is not None:
         lines += ["This solves all of them:", f"  {shlex.join([*command, *options])}"]

@@ -14,6 +14,18 @@ from fnmf.describe import Statistics
 _NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 _CONTROLS = frozenset(map(chr, (*range(9), 11, 12, *range(14, 32), *range(127, 160))))
 
+# What rows of tables are often called; other words might not be English, or not one thing.
+_THINGS = frozenset(
+    (
+        *("animal", "article", "author", "book", "car", "cell", "client", "colleague"),
+        *("compound", "customer", "donor", "document", "event", "face", "film", "flower"),
+        *("gene", "house", "image", "item", "member", "message", "molecule", "movie"),
+        *("page", "patient", "person", "place", "plant", "player", "product", "protein"),
+        *("sample", "song", "source", "specimen", "star", "store", "student", "subject"),
+        *("text", "user", "wine", "word", "worker"),
+    )
+)
+
 
 def safe_cell(text: Any) -> str:
     """The text as it is, except that a spreadsheet must not run it and a terminal not obey it.
@@ -122,10 +134,9 @@ def row_names(ids: Sequence[str] | None, lines: np.ndarray | None, n_rows: int) 
 
 
 def unit_of(id_column: Any) -> str:
-    """What a row is, in the plural, if the id column is called by one plain English word."""
+    """What a row is, in the plural, if the id column is called by a word known to be one."""
     word = str(id_column or "").lower()
-    odd = ("s", "x", "z", "ch", "sh", "y", "id", "name", "index", "key", "code", "number")
-    return f"{word}s" if word.isascii() and word.isalpha() and not word.endswith(odd) else "samples"
+    return f"{word}s" if word in _THINGS else "samples"
 
 
 def _plain(value: Any) -> Any:

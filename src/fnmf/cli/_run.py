@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fnmf import __version__
-from fnmf.cli._errors import UsageError, printing
+from fnmf.cli._errors import UsageError
 from fnmf.cli._files import RUN_FILES
 from fnmf.cli._folder import check_folder, content_hash, results_folder
 from fnmf.cli._hints import findings_in_options, in_options, note_text
@@ -205,11 +205,10 @@ class Run:
 
     def show(self, folder: Path, as_json: bool) -> None:
         """The essentials on standard output."""
-        with printing():
-            if as_json:
-                print(to_json({**self.record, "folder": str(folder)}))
-                return
-            if self.choice is not None:
-                show_choice(self.choice)
-            show_summary(self.summary, self.record["notes"])
-            console().print(f"Results are in {folder}; open {folder / 'report.html'} in a browser.")
+        if as_json:
+            print(to_json({**self.record, "folder": str(folder)}))
+            return
+        if self.choice is not None:
+            show_choice(self.choice)
+        show_summary(self.summary, self.record["notes"])
+        console().print(f"Results are in {folder}; open {folder / 'report.html'} in a browser.")

@@ -1,6 +1,5 @@
 """What a person sees on the terminal. Names from the data are cleaned and never read as markup."""
 
-import errno
 import sys
 from typing import Any
 
@@ -12,15 +11,9 @@ def console() -> Any:
     """Standard output without markup or guessed colours."""
     from rich.console import Console
 
-    class Honest(Console):
-        """A console that does not end the program in silence when nobody reads on."""
-
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError(errno.EPIPE, "nobody reads it")
-
     # Piped output has no terminal to ask for its width; lines must not be broken then.
     width = None if sys.stdout.isatty() else 160
-    return Honest(markup=False, highlight=False, emoji=False, soft_wrap=True, width=width)
+    return Console(markup=False, highlight=False, emoji=False, soft_wrap=True, width=width)
 
 
 def table(*columns: str, title: str | None = None) -> Any:
@@ -69,8 +62,6 @@ def show_summary(summary: dict[str, Any], notes: list[str]) -> None:
     out.print(f"{summary['method']}: {facts}")
     clusters = table("cluster", "size", "share", "stability", "features that set it apart")
     for cluster in summary["clusters"][:_MOST_CLUSTERS]:
-        signs = {True: "+", False: "-"}
-        told = [f"{signs[f['effect'] > 0]}{f['name']}" for f in cluster["features"][:_TOP]]
         stability = cluster.get("stability")
         add_row(
             clusters,
@@ -78,7 +69,7 @@ def show_summary(summary: dict[str, Any], notes: list[str]) -> None:
             cluster["size"],
             f"{cluster['share']:.1%}",
             stability["word"] if stability else "",
-            ", ".join(told),
+            ", ".join(cluster["apart"]) or "none does clearly",
         )
     out.print(clusters)
     if len(summary["clusters"]) > _MOST_CLUSTERS:

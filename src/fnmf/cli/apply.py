@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fnmf.cli import _options as options
-from fnmf.cli._errors import UsageError, handled, printing
+from fnmf.cli._errors import UsageError, handled
 from fnmf.cli._files import APPLY_FILES
 
 if TYPE_CHECKING:
@@ -167,17 +167,16 @@ def _show(folder: Path, record: dict[str, Any], as_json: bool) -> None:
     from fnmf.cli._outputs import to_json
     from fnmf.cli._show import add_row, console, table
 
-    with printing():
-        if as_json:
-            print(to_json({"folder": str(folder), **record}))
-            return
-        shown = table("cluster", "rows", "share")
-        total = sum(record["clusters"].values())
-        for name, size in record["clusters"].items():
-            add_row(shown, name, size, f"{size / total:.1%}")
-        console().print(shown)
-        for name, value in record.get("quality", {}).items():
-            console().print(f"{name} {value}")
-        for note in record["notes"]:
-            console().print(f"Note: {note}")
-        console().print(f"Results are in {folder}.")
+    if as_json:
+        print(to_json({"folder": str(folder), **record}))
+        return
+    shown = table("cluster", "rows", "share")
+    total = sum(record["clusters"].values())
+    for name, size in record["clusters"].items():
+        add_row(shown, name, size, f"{size / total:.1%}")
+    console().print(shown)
+    for name, value in record.get("quality", {}).items():
+        console().print(f"{name} {value}")
+    for note in record["notes"]:
+        console().print(f"Note: {note}")
+    console().print(f"Results are in {folder}.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fnmf.cli import _options as options
-from fnmf.cli._errors import UsageError, handled, printing
+from fnmf.cli._errors import UsageError, handled
 
 if TYPE_CHECKING:
     from fnmf.io import Recipe, Table
@@ -55,8 +55,7 @@ def explain(
             found = fitted.explain(at, X=table.X, feature_names=table.names, top=top)
         else:
             found = fitted.explain(X[[at]], feature_names=table.names, top=top)
-        with printing():
-            _show(found, names, at, same, as_json)
+        _show(found, names, at, same, as_json)
 
 
 def _table_of(model: Path, file: Path | None) -> tuple[Path, dict[str, Any]]:

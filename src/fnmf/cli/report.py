@@ -44,17 +44,23 @@ def report(
     With two models of the same rows: write a page about which samples moved from cluster to
     cluster, and which features changed.
     """
-    with handled():
-        if len(paths) == 2:
-            _compare(paths[0], paths[1], out or Path("comparison.html"), title)
-            return
+    with handled() as outcome:
         if len(paths) > 2:
             raise UsageError(
                 f"{len(paths)} paths were given; name one run to draw, or two models to compare."
             )
-        if out is not None:
-            raise UsageError("--out is for comparisons; the report of a run stays in its folder.")
-        _draw(paths[0], data, title, image_shape, restarts, float32)
+        if len(paths) == 2:
+            page = out or Path("comparison.html")
+            _compare(paths[0], paths[1], page, title)
+        else:
+            page = paths[0] / "report.html"
+            if out is not None:
+                raise UsageError(
+                    "--out is for comparisons; the report of a run stays in its folder."
+                )
+            _draw(paths[0], data, title, image_shape, restarts, float32)
+        outcome.folder = page
+        typer.echo(f"Wrote {page}")
 
 
 def _compare(first: Path, second: Path, out: Path, title: str | None) -> None:
@@ -79,7 +85,6 @@ def _compare(first: Path, second: Path, out: Path, title: str | None) -> None:
         sample_names=_ids_beside(files[0], samples[0]),
         title=title,
     )
-    typer.echo(f"Wrote {out}")
 
 
 def _short(path: Path) -> str:
@@ -152,7 +157,6 @@ def _draw(
     findings_in_options(summary)
     write_page(summary, folder / "report.html")
     update_record(folder, "report.html")
-    typer.echo(f"Wrote {folder / 'report.html'}")
 
 
 def _record_of(

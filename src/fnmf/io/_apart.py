@@ -13,10 +13,11 @@ _IDENTIFIER = re.compile(r"(^|[^a-z])(id|key|number|no|nr|code)$", re.IGNORECASE
 _ROW_NAMES = ("", "id", "index", "row", "rowid", "row_id", "unnamed: 0", "column 1")
 _MOST_CONSTANT = 2000
 _MANY_ROWS = 100
-# Ensembl and RefSeq numbers, and symbols: capitals with digits, or a capital first as in mice.
-_GENE = re.compile(
-    r"ENS[A-Z]*G\d{6,}(\.\d+)?|[NX][MR]_\d+(\.\d+)?|[A-Z][A-Z0-9.-]{1,14}|[A-Z][a-z]{1,8}\d+[a-z0-9]*"
-)
+# Ensembl and RefSeq numbers; symbols: capitals with digits, or a capital first as in mice.
+_ACCESSION = re.compile(r"ENS[A-Z]*G\d{6,}(\.\d+)?|[NX][MR]_\d+(\.\d+)?")
+_SYMBOL = re.compile(r"[A-Z][A-Z0-9.-]{1,14}|[A-Z][a-z]{1,8}\d+[a-z0-9]*")
+_DIGITS = re.compile(r"\d+")
+_MOST = 0.8
 
 
 def note_left_out(table: Table, examples: Mapping[str, Sequence[str]]) -> None:
@@ -35,10 +36,20 @@ def note_genes_in_rows(table: Table) -> None:
     if not table.ids or n_rows < _MANY_ROWS or n_rows < 5 * n_columns:
         return
     some = table.ids[:: max(1, n_rows // 200)]
-    genes = sum(bool(_GENE.fullmatch(name)) for name in some)
-    if genes >= 0.8 * len(some):
+    if _look_like_genes(some, table.id_name or ""):
         text = f"rows look like genes ({listed(table.ids, 3)}) and columns like samples"
         table.notes.append(Note(text, "transpose"))
+
+
+def _look_like_genes(names: Sequence[str], column: str) -> bool:
+    def share(pattern: re.Pattern[str]) -> float:
+        return sum(bool(pattern.fullmatch(name)) for name in names) / len(names)
+
+    if share(_ACCESSION) >= _MOST:
+        return True
+    # C001, C002, … are of the same form, but numbers of one series.
+    stems = {_DIGITS.sub("", name) for name in names}
+    return share(_SYMBOL) >= _MOST and ("gene" in column.lower() or len(stems) > 0.3 * len(names))
 
 
 def set_apart(table: Table, required: frozenset[str]) -> None:

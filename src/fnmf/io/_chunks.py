@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from fnmf.io._folders import is_one_table
 from fnmf.io._read import read_table
 from fnmf.io._told import TableError
 
@@ -46,7 +47,9 @@ def is_many(path: Path) -> bool:
     """Whether a path stands for several tables, or for an array in a folder."""
     if not path.exists():
         return glob.has_magic(str(path))
-    return path.is_dir() and (_is_zarr(path) or any(map(_is_table, path.iterdir())))
+    if not path.is_dir() or _is_zarr(path):
+        return _is_zarr(path)
+    return any(map(_is_table, path.iterdir())) and not is_one_table(path)
 
 
 def open_chunks(path: Path, memory: int | None = None, cores: int = 1) -> Chunks:

@@ -188,8 +188,7 @@ class _Reader:
             position, ids = next(iter(self.rivals.items()))
             name = self.names[position]
             if not (self.encoded and date_form(left_out[name])):
-                table.ids, table.id_name = list(ids), name
-                table.notes.append(Note(f"column {name!r} names the rows", columns=[name]))
+                table.name_rows(list(ids), name)
                 del left_out[name]
         table.texts = {name: texts[name] for name in left_out if self.encoded}
         check_not_empty(len(X), len(names) + len(table.texts), self.path, list(left_out))

@@ -2,6 +2,7 @@
 
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +20,26 @@ _IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".p
 _FOLDER = "folder"
 
 
+def is_one_table(path: Path) -> bool:
+    """Whether a folder is a table by itself: other tables in it belong to its matrix or images."""
+    return _one_of(path, "matrix.mtx") is not None or next(_images(path), None) is not None
+
+
 def read_folder(path: Path, options: Options, problems: list[TableError]) -> Table:
     """Cells of a 10x folder, or the images of any other folder."""
     if _one_of(path, "matrix.mtx") is not None:
         return _read_cells(path, options, problems)
-    images = sorted(
-        file for file in path.rglob("*") if file.suffix.lower() in _IMAGES and file.is_file()
-    )
+    images = sorted(_images(path))
     if images:
         return _read_images(path, images, options)
     raise TableError(
         f"{path} is a folder with neither images nor matrix.mtx; give the file that holds the table"
     )
+
+
+def _images(folder: Path) -> Iterator[Path]:
+    files = folder.rglob("*")
+    return (file for file in files if file.suffix.lower() in _IMAGES and file.is_file())
 
 
 def _one_of(folder: Path, *names: str) -> Path | None:

@@ -13,7 +13,7 @@ from fnmf.io._dates import date_form
 from fnmf.io._guard import COLUMNAR_RATIO, check_bytes, check_shape
 from fnmf.io._options import Options
 from fnmf.io._table import Table, check_not_empty, unique_names
-from fnmf.io._told import Note, TableError, one_line
+from fnmf.io._told import TableError, one_line
 
 _CELLS_AT_ONCE = 1_000_000
 _EXAMPLES = 50
@@ -123,8 +123,7 @@ class _Reader:
                 continue
             whole = texts.get(name) or _cells(self.file.read(columns=[name]).column(0))
             if len(set(whole)) == len(whole) == len(table.X) and "" not in whole:
-                table.ids, table.id_name = whole, name
-                table.notes.append(Note(f"column {name!r} names the rows", columns=[name]))
+                table.name_rows(whole, name)
                 del examples[name]
                 return
 

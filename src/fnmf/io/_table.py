@@ -93,7 +93,18 @@ class Table:
         self.X = np.ascontiguousarray(turned) if dense else sp.csr_array(turned)
         self.ids, self.names = list(self.names), names
         self.lines, self.texts, self.image_shape = None, {}, None
+        if self.id_name is not None:
+            # What named the rows names the features now, and nothing says what a sample is.
+            told = _names_what(self.id_name, "rows")
+            self.notes = [note for note in self.notes if note != told]
+            self.notes.append(_names_what(self.id_name, "features"))
+            self.id_name = None
         self.notes += notes
+
+    def name_rows(self, ids: list[str], column: str) -> None:
+        """Take a column of text that names the rows."""
+        self.ids, self.id_name = ids, column
+        self.notes.append(_names_what(column, "rows"))
 
     def leave_out(self, names: set[str]) -> None:
         """Take columns out of the data."""
@@ -110,6 +121,10 @@ class Table:
         self.labels = None if self.labels is None else [self.labels[i] for i in kept]
         self.lines = None if self.lines is None else self.lines[rows]
         self.texts = {name: [cells[i] for i in kept] for name, cells in self.texts.items()}
+
+
+def _names_what(column: str, what: str) -> Note:
+    return Note(f"column {column!r} names the {what}", columns=[column])
 
 
 def unique_names(

@@ -84,6 +84,8 @@ class SeveralError(TableError):
 
     # What the user typed, if that is known: the remedy can then be put into it.
     command: Sequence[str] | None = None
+    # What was decided while reading; a wrong decision may be the cause.
+    notes: Sequence[str] = ()
 
     def __init__(self, problems: "Sequence[TableError]") -> None:
         super().__init__(" ".join(str(problem) for problem in problems))

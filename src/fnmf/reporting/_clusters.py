@@ -86,6 +86,7 @@ def cluster_answer(
         "sentence": words,
         "mostly": mostly,
         "told": [] if image_shape is not None else [str(c) for c in described.contrasts],
+        "apart": [("+" if c.effect > 0 else "-") + c.feature for c in described.contrasts],
     }
 
 
