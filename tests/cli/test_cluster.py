@@ -103,7 +103,7 @@ def test_force_never_wipes_a_folder_of_something_else(run, tmp_path, write_custo
     ("words", "told"),
     [
         (["none.csv", "-k", 3], "none.csv does not exist"),
-        (["..", "-k", 3], "is a folder"),
+        (["empty", "-k", 3], "is a folder"),
         (["c.csv", "-k", 61], "-k 61 is more than the 60 rows"),
         (
             ["c.csv", "-k", 3, "--method", "magic"],
@@ -124,12 +124,13 @@ def test_wrong_usage_is_one_clear_sentence_and_leaves_nothing(
     run, tmp_path, words, told, write_customers
 ):
     write_customers(tmp_path / "c.csv")
+    (tmp_path / "empty").mkdir()
     result = run("cluster", *words, code=2)
     assert told in result.stderr
     assert result.stderr.startswith("fnmf: ")
     assert result.stderr.count("\n") == 1
     assert result.stdout == ""
-    assert [path.name for path in tmp_path.iterdir()] == ["c.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv", "empty"]
 
 
 def test_a_full_disk_leaves_nothing(run, tmp_path, monkeypatch, write_customers):
@@ -141,7 +142,7 @@ def test_a_full_disk_leaves_nothing(run, tmp_path, monkeypatch, write_customers)
     monkeypatch.setattr("fnmf.cli._run.write_page", full)
     result = run("cluster", "c.csv", "-k", 3, *QUICK, code=1)
     assert "the disk is full" in result.stderr
-    assert [path.name for path in tmp_path.iterdir()] == ["c.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv", "empty"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -158,7 +159,7 @@ def test_an_interrupted_run_leaves_nothing(run, tmp_path, monkeypatch, number, w
     monkeypatch.setattr("fnmf.cli._run.write_page", interrupted)
     result = run("cluster", "c.csv", "-k", 3, *QUICK, code=1)
     assert result.stderr == "fnmf: interrupted; nothing was written.\n"
-    assert [path.name for path in tmp_path.iterdir()] == ["c.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv", "empty"]
 
 
 def test_competitors_can_be_used_by_name(run, tmp_path, write_customers):
