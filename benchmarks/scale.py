@@ -1,6 +1,6 @@
 """Bars beyond memory and one machine; every line prints a figure and the bar it is held to.
 
-    python benchmarks/scale.py [PART ...] [--rows 400000] [--fits 20] [--data-home DIR]
+    python benchmarks/scale.py [PART ...] [--rows 400000] [--fits 20] [--seeds 3] [--data-home DIR]
 
 ``runner``: LocalCluster of 2 workers x 1 thread against the thread runner with 2 threads, --rows x
 784 float32 in 32 blocks, one iteration and the whole default fit; and the fixed cost of an
@@ -8,9 +8,11 @@ iteration, from the same fit of hardly any rows.
 ``killed``: fits with a worker killed at a random moment of each.
 ``resumed``: fits killed and resumed from their checkpoint.
 ``checkpoint``: what a checkpoint every 30 s costs, 1,000,000 x 100.
+``memory``: workers beyond their blocks, the client with ever more rows; tasks of an iteration.
 ``stream``: MiniBatchFNMF after one pass against FNMF and against scikit-learn's MiniBatchNMF, on
-USPS and on --rows / 2 x 200 + 600 of noise.
-``drift``: informative features that change half-way, and memory over 2,000 batches.
+USPS (the means over --seeds) and on --rows / 2 x 200 + 600 of noise.
+``drift``: informative features that change half-way; --out and --figure keep the curves.
+``batches``: memory over 2,000 batches.
 """
 
 import argparse
@@ -26,32 +28,11 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from sklearn.decomposition import MiniBatchNMF
-from sklearn.metrics import roc_auc_score
 
-from fnmf import FNMF, Checkpoint, MiniBatchFNMF
-from fnmf.datasets import load
-from fnmf.metrics import clustering_accuracy
+from _streams import C, change, clustered, flat, passes, seconds
+from fnmf import FNMF, Checkpoint
 
-PARTS = ("runner", "killed", "resumed", "checkpoint", "stream", "drift")
-C = 10
-
-
-def clustered(n: int, d: int, informative: int, seed: int = 0, first: int = 0) -> tuple:
-    """Rows of ten clusters that show in some features; the others are noise."""
-    rng = np.random.default_rng(seed)
-    centres = np.random.default_rng(99).uniform(0, 1, (C, informative)).astype(np.float32)
-    labels = rng.integers(0, C, n)
-    X = rng.random((n, d), dtype=np.float32)
-    X[:, first : first + informative] = centres[labels]
-    X[:, first : first + informative] += 0.1 * rng.random((n, informative), dtype=np.float32)
-    return X, labels
-
-
-def seconds(task) -> float:
-    start = time.perf_counter()
-    task()
-    return time.perf_counter() - start
+PARTS = ("runner", "killed", "resumed", "checkpoint", "memory", "stream", "drift", "batches")
 
 
 def cluster():
@@ -170,50 +151,63 @@ def checkpoint(args: argparse.Namespace) -> None:
     )
 
 
-def one_pass(found, X: np.ndarray, order: np.ndarray):
-    for start in range(0, len(X), 1024):
-        found.partial_fit(X[order[start : start + 1024]])
-    return found
+def reset_peak() -> None:
+    """Begin to measure the peak of this process anew."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak() -> int:
+    """Largest resident memory since then, in bytes."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) << 10
+
+
+def memory(args: argparse.Namespace) -> None:
+    from distributed.diagnostics.task_stream import get_task_stream
+
+    with cluster() as client:
+        model(3).fit(chunked(3200, 32, 8))
+        kept = client.persist(chunked(args.rows, 32))
+        kept.map_blocks(np.max, axis=1, keepdims=True, chunks=(kept.chunks[0], (1,))).compute()
+        # A worker with its libraries and its blocks, before it has worked on them.
+        idle = client.run(_resident)
+        client.run(reset_peak)
+        counts = []
+        for iterations in (3, 13):
+            with get_task_stream(client=client) as tasks:
+                model(iterations).fit(kept)
+            counts.append(len(tasks.data))
+        blocks = kept.nbytes / len(idle)
+        beyond = max(most - idle[where] for where, most in client.run(peak).items())
+        print(
+            f"worker: peak {beyond / 2**20:.0f} MB beyond its blocks of {blocks / 2**20:.0f} MB, "
+            f"{100 * beyond / blocks:.0f} % (<= 15 %)"
+        )
+        print(f"tasks of an iteration: {(counts[1] - counts[0]) / 10 / 32:.2f} a block (< 3)")
+        del kept
+        sizes = {}
+        for rows in (500_000, 1_000_000, 2_000_000):
+            reset_peak()
+            before = peak()
+            model(3).fit(chunked(rows, 32, 8))
+            sizes[rows] = f"{(peak() - before) / 2**20:.0f} MB"
+        print(f"client: peak beyond what it had, by rows: {sizes} (independent of n)", flush=True)
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def stream(args: argparse.Namespace) -> None:
-    usps = load("usps", data_home=args.data_home)
-    images = np.asarray(usps.data, np.float32)
-    sets = {"USPS": (images - images.min(), usps.target, None)}
-    X, labels = clustered(args.rows // 2, 800, 200)
-    sets["200 + 600 of noise"] = X, labels, np.arange(800) < 200
-    for name, (rows, y, informative) in sets.items():
-        order = np.random.default_rng(0).permutation(len(rows))
-        mini = MiniBatchFNMF(C, random_state=0)
-        ours = seconds(lambda rows=rows, order=order, mini=mini: one_pass(mini, rows, order))
-        rival = MiniBatchNMF(C, random_state=0, batch_size=1024)
-        theirs = seconds(lambda rows=rows, order=order, rival=rival: one_pass(rival, rows, order))
-        whole = clustering_accuracy(y, FNMF(C, random_state=0).fit(rows).labels_)
-        found = clustering_accuracy(y, mini.predict(rows))
-        print(f"{name}: ACC {found:.3f}, FNMF {whole:.3f}, ratio {found / whole:.3f} (>= 0.97)")
-        if informative is not None:
-            area = roc_auc_score(informative, mini.feature_importances_)
-            print(f"{name}: AUC of importances {area:.3f} (>= 0.95)")
-        print(
-            f"{name}: {ours:.1f} s, MiniBatchNMF {theirs:.1f} s, ratio {ours / theirs:.2f} (<= 2)"
-        )
+    passes(args.rows // 2, args.seeds, args.data_home)
 
 
 def drift(args: argparse.Namespace) -> None:
-    found = MiniBatchFNMF(C, random_state=0, batch_size=256, forget_factor=0.95, sample_size=1500)
-    memory = 256 / (1 - 0.95)
-    followed, sizes = None, []
-    for number in range(2000):
-        first = 0 if number < 1000 else 30
-        found.partial_fit(clustered(256, 60, 20, seed=number, first=first)[0])
-        informative = (np.arange(60) >= first) & (np.arange(60) < first + 20)
-        area = roc_auc_score(informative, found.feature_importances_)
-        if number >= 1000 and followed is None and area >= 0.95:
-            followed = (number - 999) * 256 / memory
-        if number % 100 == 99:
-            sizes.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10)
-    print(f"relevance follows a change after {followed:.2f} of the memory of {memory:.0f} rows")
-    print(f"peak memory after 500, 1000, 1500, 2000 batches: {sizes[4::5]} MB (flat)")
+    change(args.out, args.figure)
+
+
+def batches(args: argparse.Namespace) -> None:
+    flat()
 
 
 def main() -> None:
@@ -221,6 +215,9 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--rows", type=int, default=400_000)
     parser.add_argument("--fits", type=int, default=20)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--out", metavar="CSV", help="where ``drift`` keeps its curves")
+    parser.add_argument("--figure", metavar="IMAGE", help="where ``drift`` draws them")
     parser.add_argument("--data-home", default=os.environ.get("FNMF_DATA_HOME"))
     args = parser.parse_args()
     unknown = set(args.parts) - set(PARTS)

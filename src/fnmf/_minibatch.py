@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,13 +17,19 @@ from fnmf._face import NonNegativeFace
 from fnmf._fnmf import FNMF
 from fnmf._settings import Settings
 from fnmf._units import in_ordinary_units
-from fnmf._validation import check_data, check_integer, check_real
+from fnmf._validation import check_data
 from fnmf.data import View, is_dask, view_of
 
 if TYPE_CHECKING:
     from fnmf.streaming import Pace, Stream
 
 _OWN = ("batch_size", "forget_factor", "sample_size", "random_state")
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    """Parameters of FNMF that a stream leaves as they are."""
+    return FNMF().get_params(deep=False)
 
 
 class MiniBatchFNMF(NonNegativeFace):
@@ -56,10 +63,10 @@ class MiniBatchFNMF(NonNegativeFace):
         most 1, which forgets nothing. The memory is batch_size / (1 − forget_factor) rows long:
         a row that old counts about a third, one three times as old a twentieth.
 
-    sample_size : int, default=3000
+    sample_size : int, default=4096
         Rows kept. New rows are compared with them; memory and the time of a renewal grow with it.
 
-    max_iter : int, default=50
+    max_iter : int, default=30
         Most iterations of a renewal. Components go on with every batch, and clusters do not wait
         for them.
 
@@ -133,8 +140,8 @@ class MiniBatchFNMF(NonNegativeFace):
         n_clusters: int | None = None,
         batch_size: int = 1024,
         forget_factor: float = 0.99,
-        sample_size: int = 3000,
-        max_iter: int = 50,
+        sample_size: int = 4096,
+        max_iter: int = 30,
         tol: float = 1e-4,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -170,13 +177,13 @@ class MiniBatchFNMF(NonNegativeFace):
         -------
         self
         """
-        settings = self._settings()
-        view = self._checked(X, reset=True)
-        settings.for_data(view.X)
+        pace, view = self._pace(), self._checked(X, reset=True)
+        pace.settings.for_data(view.X)
         self._begin(view)
         order = self._stream.rng.permutation(view.shape[0])
         spans = range(0, len(order), self.batch_size)
-        self._learn(view, [np.sort(order[i : i + self.batch_size]) for i in spans], last=True)
+        batches = [np.sort(order[i : i + self.batch_size]) for i in spans]
+        self._learn(view, batches, pace, last=True)
         for warning in self._stream.warnings:
             # Components go on with every batch; where they stood at a renewal says little.
             if not isinstance(warning, ConvergenceWarning):
@@ -201,8 +208,7 @@ class MiniBatchFNMF(NonNegativeFace):
         -------
         self
         """
-        self._settings()
-        first = not hasattr(self, "_stream")
+        pace, first = self._pace(), not hasattr(self, "_stream")
         view = self._checked(X, reset=first)
         if first:
             self._begin(view)
@@ -211,7 +217,8 @@ class MiniBatchFNMF(NonNegativeFace):
         n = view.shape[0]
         # A huge batch is several: what it brings should count as if it had come bit by bit.
         spans = range(0, n, self.batch_size)
-        self._learn(view, [np.arange(i, min(i + self.batch_size, n)) for i in spans])
+        batches = [np.arange(i, min(i + self.batch_size, n)) for i in spans]
+        self._learn(view, batches, pace)
         return self
 
     def fit_predict(self, X: ArrayLike | sp.sparray, y: Any = None) -> np.ndarray:
@@ -249,29 +256,15 @@ class MiniBatchFNMF(NonNegativeFace):
         check_is_fitted(self, msg=self._unfitted())
         return self._new_rows("predict", self._checked(X, reset=False))
 
-    def _settings(self) -> Settings:
+    def _pace(self) -> Pace:
         """All parameters, checked."""
-        check_integer("batch_size", self.batch_size, low=1)
-        check_integer("sample_size", self.sample_size, low=1)
-        if check_real("forget_factor", self.forget_factor, strict=True) > 1:
-            raise ValueError(
-                f"forget_factor={self.forget_factor} is more than 1; use 1 to forget nothing, "
-                "or a little less."
-            )
+        from fnmf.streaming import Pace
+
         own = {k: v for k, v in self.get_params(deep=False).items() if k not in _OWN}
         # The renewals inside are told about by a line of our own.
         own["verbose"] = max(0, int(self.verbose) - 1)
-        settings = Settings.of({**FNMF().get_params(deep=False), **own})
-        if self.sample_size < self._fewest(settings):
-            raise ValueError(
-                f"sample_size={self.sample_size} is too small; {self._fewest(settings)} rows are "
-                "needed for these n_components, n_clusters and n_neighbors."
-            )
-        return settings
-
-    def _fewest(self, settings: Settings) -> int:
-        """Rows without which there is no model."""
-        return max(settings.n_components, settings.clusters, settings.n_neighbors + 2)
+        settings = Settings.of({**_defaults(), **own})
+        return Pace(settings, self.batch_size, self.forget_factor, self.sample_size)
 
     def _checked(self, X: Any, *, reset: bool) -> View:
         """Rows as the model may see them."""
@@ -291,28 +284,20 @@ class MiniBatchFNMF(NonNegativeFace):
         empty = Reservoir.empty(view.subset(np.empty(0, np.intp)).X, view.dtype)
         self._stream = Stream(check_random_state(self.random_state), empty)
 
-    def _learn(self, view: View, batches: list[np.ndarray], last: bool = False) -> None:
+    def _learn(self, view: View, batches: list[np.ndarray], pace: Pace, last: bool = False) -> None:
         """Take in batches of rows; after the ``last`` one the model shall be of all of them."""
         from fnmf.runners import threads
 
-        settings, stream = self._settings(), self._stream
-        pace = self._pace(settings)
-        with threads(settings.n_jobs) as runner:
+        with threads(pace.settings.n_jobs) as runner:
             for rows in batches:
                 whole = len(rows) == view.shape[0] and view.in_place is not None
-                renewed = stream.learn(view if whole else view.subset(rows), pace, settings, runner)
-                if last and rows is batches[-1] and stream.better_sample(pace):
-                    stream.renew(settings, runner)
+                renewed = self._stream.learn(view if whole else view.subset(rows), pace, runner)
+                if last and rows is batches[-1] and self._stream.better_sample(pace):
+                    self._stream.renew(pace, runner)
                     renewed = True
                 if renewed and self.verbose:
-                    print(f"[MiniBatchFNMF] renewed after {stream.seen} rows")
+                    print(f"[MiniBatchFNMF] renewed after {self._stream.seen} rows")
         self._show()
-
-    def _pace(self, settings: Settings) -> Pace:
-        from fnmf.streaming import Pace
-
-        own = (self.batch_size, float(self.forget_factor), self.sample_size)
-        return Pace(*own, self._fewest(settings))
 
     def _show(self) -> None:
         """What there is to see of the stream."""
@@ -334,9 +319,9 @@ class MiniBatchFNMF(NonNegativeFace):
         from fnmf.runners import threads
         from fnmf.schemes import SCHEMES
 
-        settings = self._settings()
+        settings, make = self._pace().settings, getattr(SCHEMES["relevance"], what)
         with threads(settings.n_jobs) as runner:
-            return getattr(SCHEMES["relevance"], what)(self._stream.fitted, settings, view, runner)
+            return make(self._stream.fitted, settings, view, runner)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")
@@ -345,5 +330,5 @@ class MiniBatchFNMF(NonNegativeFace):
         seen = getattr(self, "n_samples_seen_", 0)
         return (
             f"This %(name)s instance is not fitted yet: it has seen {seen} rows, and needs at "
-            f"least {self._fewest(self._settings())}. Call 'fit', or 'partial_fit' with more rows."
+            f"least {self._pace().fewest}. Call 'fit', or 'partial_fit' with more rows."
         )

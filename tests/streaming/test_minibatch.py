@@ -154,3 +154,35 @@ def test_a_huge_batch_is_taken_bit_by_bit():
 def test_wrong_parameters_are_named(parameters, message):
     with pytest.raises(ValueError, match=message):
         model(**parameters).partial_fit(batch(0)[0])
+
+
+def test_a_stream_cannot_change_its_number_of_clusters():
+    found = model().partial_fit(batch(0)[0]).set_params(n_clusters=5)
+    with pytest.raises(ValueError, match="has 3 clusters, and 5 are asked for now"):
+        found.partial_fit(batch(1)[0])
+
+
+def test_dask_arrays_are_sent_elsewhere():
+    da = pytest.importorskip("dask.array")
+    with pytest.raises(TypeError, match=r"partial_fit\(block.compute\(\)\) for block in X.blocks"):
+        model().fit(da.ones((10, D)))
+
+
+def test_extreme_units_change_nothing():
+    ordinary, extreme = model(), model()
+    for seed in range(2):
+        ordinary.partial_fit(batch(seed)[0])
+        extreme.partial_fit(np.ldexp(batch(seed)[0], 400))
+    X = batch(9)[0]
+    np.testing.assert_array_equal(ordinary.predict(X), extreme.predict(np.ldexp(X, 400)))
+
+
+def test_renewals_wait_once_the_sample_is_full():
+    found = model(forget_factor=0.99)  # 20,000 rows
+    renewals = []
+    for seed in range(12):
+        found.partial_fit(batch(seed)[0])
+        renewals.append(found.n_renewals_)
+    # At 200 rows, at 800 with a full sample of 400, and not at 3,200 of the same kind.
+    assert renewals == [1, 1, 1] + [2] * 9
+    assert found.cluster_sizes_.sum() == pytest.approx(200 * (1 - 0.99**12) / 0.01)

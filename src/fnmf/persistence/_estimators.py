@@ -116,8 +116,8 @@ def _resume(model: Any) -> None:
     """Make a stream of its description; all that it shows follows from it."""
     from fnmf.persistence._streams import stream_from_dict
 
-    settings, width = model._settings(), getattr(model, "n_features_in_", None)
-    model._stream = stream_from_dict(model._stream, width, settings.clusters)
+    width = getattr(model, "n_features_in_", None)
+    model._stream = stream_from_dict(model._stream, width, model._pace().settings.clusters)
     model._show()
 
 

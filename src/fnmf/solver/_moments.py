@@ -120,5 +120,7 @@ def _doubled(part: View) -> Any:
 
 def indicator(labels: np.ndarray, n_clusters: int, dtype: np.dtype) -> sp.csr_array:
     """Which rows belong to each cluster, (k, n)."""
-    ones, rows = np.ones(len(labels), dtype), np.arange(len(labels))
-    return sp.csr_array((ones, (labels, rows)), shape=(n_clusters, len(labels)))
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels, minlength=n_clusters))
+    parts = np.ones(len(labels), dtype), order, np.concatenate([[0], ends])
+    return sp.csr_array(parts, shape=(n_clusters, len(labels)))

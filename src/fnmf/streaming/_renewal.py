@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
 from fnmf.data import Scaling, view_of
-from fnmf.graph import improve
+from fnmf.graph import improve, partition
 from fnmf.runners import Runner, add_up
 from fnmf.schemes import SCHEMES, Problem, Silent
 from fnmf.selection import best_start
@@ -17,8 +17,10 @@ from fnmf.streaming._memory import Memory
 from fnmf.streaming._reading import Reading, present
 from fnmf.streaming._reservoir import Reservoir
 
-# Modularity that new clusters must gain over those that are known.
+# Modularity that new clusters must gain over those that are known,
 _BETTER = 0.01
+# which are looked for with many starts: few rows have many partitions that are nearly as good.
+_STARTS = 32
 
 
 def renewed(
@@ -28,14 +30,25 @@ def renewed(
     weight: float,
     before: Fitted | None,
     runner: Runner,
+    *,
+    settled: bool,
 ) -> tuple[Fitted, Memory]:
-    """Choose, fit and sum up on the reservoir, which stands for rows of this total ``weight``."""
+    """Choose, fit and sum up on the reservoir, which stands for rows of this total ``weight``.
+
+    Where the model ``before`` is ``settled``, having had as many rows, its clusters stay unless
+    new ones are clearly better; else the better ones are taken.
+    """
     # The reservoir goes on to change.
     view = view_of(reservoir.rows.copy())
+    if settled and before is not None and settings.row_norm == "auto":
+        # Chosen when there were as many rows: the codes of a stream keep their units.
+        settings = replace(settings, row_norm="unit" if before.row_scale is None else "none")
     fitted = best_start(Problem(settings, view, seed, Silent()), [seed], runner)
+    fitted = _searched(fitted, settings, seed)
     if before is not None:
         found = SCHEMES["relevance"].predict(before, settings, view, runner)
-        fitted = _going_on(_numbered_as(fitted, found, before, settings.clusters), found, settings)
+        fitted = _numbered_as(fitted, found, before, settings.clusters)
+        fitted = _going_on(fitted, found, settings, _BETTER if settled else 0.0)
     n, d = view.shape
     caps, labels = present(fitted.caps), present(fitted.labels)
     capped = view.scaled(Scaling(np.ones(n), caps, np.ones(d)))
@@ -46,15 +59,24 @@ def renewed(
     return fitted, memory.decayed(weight / n)
 
 
-def _going_on(fitted: Fitted, found: np.ndarray, settings: Settings) -> Fitted:
-    """The clusters of before, unless those of now are clearly better on the new graph."""
+def _searched(fitted: Fitted, settings: Settings, seed: int) -> Fitted:
+    """The best clusters of many starts on the graph of the fit."""
+    if fitted.graph is None or fitted.kmeans is not None or settings.clusters < 2:
+        return fitted
+    known = [present(fitted.labels)]
+    best = partition(fitted.graph, settings.clusters, seed, starts=_STARTS, others=known)
+    return replace(fitted, labels=best.labels)
+
+
+def _going_on(fitted: Fitted, found: np.ndarray, settings: Settings, gain: float) -> Fitted:
+    """The clusters of before, unless those of now are better on the new graph by some ``gain``."""
     if fitted.graph is None or fitted.kmeans is not None:
         return fitted
     known, new = (
         improve(fitted.graph, labels, settings.clusters)
         for labels in (found, present(fitted.labels))
     )
-    return replace(fitted, labels=known.labels) if new.value < known.value + _BETTER else fitted
+    return replace(fitted, labels=known.labels) if new.value < known.value + gain else fitted
 
 
 def _numbered_as(fitted: Fitted, found: np.ndarray, before: Fitted, n_clusters: int) -> Fitted:

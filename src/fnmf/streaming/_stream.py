@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
+from fnmf._validation import check_integer, check_real
 from fnmf.data import View
 from fnmf.runners import Runner
 from fnmf.streaming._memory import Memory
@@ -24,25 +24,46 @@ _RENEW = 0.75
 _SAMPLES = 64
 
 
-class Pace(NamedTuple):
+@dataclass(frozen=True)
+class Pace:
     """How fast a stream forgets, and how much of it is kept.
 
     Attributes
     ----------
+    settings : Settings
+        Of the renewals.
     batch_size : int
         Rows after which a row counts ``forget_factor`` times what it did.
     forget_factor : float
         At most 1.
     sample_size : int
         Rows kept.
-    fewest : int
-        Rows without which there is no model.
     """
 
+    settings: Settings
     batch_size: int
     forget_factor: float
     sample_size: int
-    fewest: int
+
+    def __post_init__(self) -> None:
+        check_integer("batch_size", self.batch_size, low=1)
+        check_integer("sample_size", self.sample_size, low=1)
+        if check_real("forget_factor", self.forget_factor, strict=True) > 1:
+            raise ValueError(
+                f"forget_factor={self.forget_factor} is more than 1; use 1 to forget nothing, "
+                "or a little less."
+            )
+        if self.sample_size < self.fewest:
+            raise ValueError(
+                f"sample_size={self.sample_size} is too small; {self.fewest} rows are needed for "
+                "these n_components, n_clusters and n_neighbors."
+            )
+
+    @property
+    def fewest(self) -> int:
+        """Rows without which there is no model."""
+        own = self.settings
+        return max(own.n_components, own.clusters, own.n_neighbors + 2)
 
     @property
     def memory(self) -> float:
@@ -80,9 +101,14 @@ class Stream:
     fitted: Fitted | None = None
     memory: Memory | None = None
 
-    def learn(self, view: View, pace: Pace, settings: Settings, runner: Runner) -> bool:
+    def learn(self, view: View, pace: Pace, runner: Runner) -> bool:
         """Take in a batch; whether the model was found anew."""
-        n = view.shape[0]
+        n, k = view.shape[0], pace.settings.clusters
+        if self.memory is not None and len(self.memory.sums.counts) != k:
+            raise ValueError(
+                f"The stream has {len(self.memory.sums.counts)} clusters, and {k} are asked for "
+                "now; begin a new stream, with sklearn.base.clone or fit."
+            )
         decay = pace.forget_factor ** (n / pace.batch_size)
         self.seen += n
         self.steps += 1
@@ -92,7 +118,7 @@ class Stream:
         if len(self.reservoir) < pace.fewest:
             return False
         if self._due(pace):
-            self.renew(settings, runner)
+            self.renew(pace, runner)
             return True
         assert self.fitted is not None
         assert self.memory is not None
@@ -100,11 +126,12 @@ class Stream:
         self.memory, self.fitted = memory.with_batch(self.fitted, view, runner)
         return False
 
-    def renew(self, settings: Settings, runner: Runner) -> None:
+    def renew(self, pace: Pace, runner: Runner) -> None:
         """Find the model anew on the sample."""
         seed = self.rng.randint(_MAX_SEED)
+        settled = len(self.reservoir) <= self.sampled
         self.fitted, self.memory = renewed(
-            self.reservoir, settings, seed, self.weight, self.fitted, runner
+            self.reservoir, pace.settings, seed, self.weight, self.fitted, runner, settled=settled
         )
         self.fresh, self.sampled = 0.0, len(self.reservoir)
         self.renewals += 1
