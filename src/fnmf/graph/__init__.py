@@ -5,6 +5,7 @@ from fnmf.graph._anchors import Nearest, anchor_votes, nearest_anchors, vote
 from fnmf.graph._attraction import attraction
 from fnmf.graph._modularity import modularity, ties_between
 from fnmf.graph._partition import Partition, best_of, improve, partition, spectrum
+from fnmf.graph._parts import in_few_parts
 from fnmf.graph._release import release_freed_memory
 from fnmf.graph._search import (
     choose_algorithm,
@@ -27,6 +28,7 @@ __all__ = [
     "estimate_recall",
     "graph_votes",
     "improve",
+    "in_few_parts",
     "modularity",
     "nearest_anchors",
     "nearest_neighbors",

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fnmf.graph import modularity, partition, small_graph
+from fnmf.graph import in_few_parts, modularity, partition, small_graph
 from fnmf.portfolio._columns import copies, independence, votes
 from fnmf.portfolio._judge import association, score
 from fnmf.portfolio._table import Table
@@ -217,7 +217,7 @@ def _rounds(
     for number in range(refreshes + 1):
         shares = task.votes if start is None or number else start
         rows = task.table.scaled(units * np.sqrt(weights * shares), unit)
-        graph = small_graph(rows, task.n_neighbors)
+        graph = in_few_parts(partial(small_graph, rows), task.n_neighbors, task.n_clusters)
         others = (labels,) if len(labels) else ()
         labels = partition(graph, task.n_clusters, task.seed, starts=_STARTS, others=others).labels
         moments = task.table.moments(labels, task.n_clusters)

@@ -7,12 +7,13 @@ picks one. Only what follows sees all rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from fnmf._lloyd import quick_kmeans
 from fnmf._settings import Settings
-from fnmf.graph import modularity, partition, small_graph
+from fnmf.graph import in_few_parts, modularity, partition, small_graph
 from fnmf.portfolio import (
     Candidate,
     Table,
@@ -173,7 +174,7 @@ def _several(task: Task, best: Candidate, m: int, seed: int) -> Weights | None:
         return None
     units = 1 / task.table.typical if best.columns == "typical" else np.ones(task.table.shape[1])
     rows = task.table.scaled(units * np.sqrt(weights.top * task.votes), best.unit)
-    graph = small_graph(rows, task.n_neighbors)
+    graph = in_few_parts(partial(small_graph, rows), task.n_neighbors, task.n_clusters)
     labels = partition(graph, task.n_clusters, seed, starts=1, others=(best.labels,)).labels
     worse = modularity(graph, labels, task.n_clusters) < best.modularity - _SLACK
     return None if worse else weights

@@ -5,6 +5,7 @@ Each gives the clusters that it sees, and the ties for the solver.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -17,6 +18,7 @@ from fnmf.graph import (
     anchor_votes,
     best_of,
     graph_votes,
+    in_few_parts,
     nearest_anchors,
     neighbor_graph,
     partition,
@@ -149,7 +151,7 @@ class AnchorHold(Nothing):
         )
 
     def clusters(self, n_clusters: int, seed: int, known: Known | None = None) -> np.ndarray | None:
-        graph = small_graph(self._rows, self._neighbors)
+        graph = in_few_parts(partial(small_graph, self._rows), self._neighbors, n_clusters)
         others = []
         if known is not None:
             others = [extended(known, self._weighted, self._runner, self._view)]
@@ -189,10 +191,13 @@ def hold_of(weighted: View, settings: Settings, seed: int, runner: Runner, ledge
     many = weighted.remote or weighted.shape[0] > EXACT_ROWS
     if settings.graph == "adaptive" and many and not settings.in_turn:
         return AnchorHold(weighted, settings.n_neighbors, seed, runner, ledger)
-    k, verbose = settings.n_neighbors, settings.verbose
+
+    def build(n_neighbors: int) -> sp.csr_array:
+        verbose = settings.verbose
+        return neighbor_graph(weighted, n_neighbors, settings.search, runner, verbose=verbose)
 
     def make() -> sp.csr_array:
-        return neighbor_graph(weighted, k, settings.search, runner, verbose=verbose)
+        return in_few_parts(build, settings.n_neighbors, settings.clusters)
 
     graph = kept_graph(ledger, f"graph-{seed}", make, weighted.shape[0])
     return GraphHold(graph, weighted, runner)
