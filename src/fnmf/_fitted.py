@@ -51,6 +51,8 @@ class Fitted:
         The one factor of all rows; ``None`` if each was brought to unit length.
     held_codes, held_labels : ndarray of shape (r, c) and (r,), or None
         Codes and labels of ``rows``, where these are only some of the training data.
+    centres : ndarray of shape (k, d) or None
+        Means of the clusters in scaled rows, where these decide who belongs to them.
     strength : float
         β in the units of the data.
     warnings : tuple of Warning
@@ -92,6 +94,7 @@ class Fitted:
     row_scale: float | None = _kept("_row_scale", None)
     held_codes: np.ndarray | None = _kept("_held_codes", "rc")
     held_labels: np.ndarray | None = _kept("_held_labels", "r")
+    centres: np.ndarray | None = _kept("_centres", "kd")
     strength: float | None = _kept("_strength", None)
     warnings: tuple[Warning, ...] = ()
 

@@ -15,6 +15,22 @@ def quick_kmeans(rows: np.ndarray, n_clusters: int, rng: np.random.RandomState) 
     return _lloyd(rows, plus_plus(rows, n_clusters, rng), _ITERATIONS)
 
 
+def best_kmeans(
+    rows: np.ndarray, n_clusters: int, rng: np.random.RandomState, starts: int
+) -> np.ndarray:
+    """Labels of the start that ends nearest to its centres."""
+    found = [quick_kmeans(rows, n_clusters, rng) for _ in range(starts)]
+    return min(found, key=lambda labels: _scatter(rows, labels))
+
+
+def _scatter(rows: np.ndarray, labels: np.ndarray) -> float:
+    """Squares about the means of the groups."""
+    return sum(
+        float(np.sum((rows[labels == a] - rows[labels == a].mean(axis=0)) ** 2))
+        for a in np.unique(labels)
+    )
+
+
 @njit(nogil=True, cache=True, fastmath=FAST)
 def _lloyd(rows, centres, iterations):  # type: ignore[no-untyped-def]
     """Assign and average until no sample moves; a centre without samples stays where it is."""

@@ -48,8 +48,8 @@ def test_length_of_documents_is_not_taken_for_their_topic():
 
 
 @pytest.mark.parametrize("kind", ["uniform", "heavy tails", "families"])
-def test_noise_in_any_units_changes_neither_clusters_nor_ranking(digits, kind):
-    X, y = digits
+def test_noise_in_any_units_changes_neither_clusters_nor_ranking(kind):
+    X, y = load_digits(return_X_y=True)
     rng = np.random.default_rng(0)
     n, count = len(X), 3 * X.shape[1]
     noise = {
@@ -63,7 +63,7 @@ def test_noise_in_any_units_changes_neither_clusters_nor_ranking(digits, kind):
     noise *= X.mean() * 10 ** rng.uniform(-2, 2, count)
     clean = clustering_accuracy(y, fitted(X, 10).labels_)
     model = fitted(np.hstack([X, noise]), 10)
-    assert clustering_accuracy(y, model.labels_) >= 0.9 * clean
+    assert clustering_accuracy(y, model.labels_) >= 0.95 * clean
     real = np.arange(X.shape[1] + count) < X.shape[1]
     alive = np.concatenate([X.std(axis=0) > 0, np.ones(count, bool)])
     assert roc_auc_score(real[alive], model.feature_relevance_[alive]) > 0.9

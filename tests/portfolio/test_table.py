@@ -77,7 +77,7 @@ def test_association_of_independent_labels_is_chance_and_of_equal_ones_is_not():
 
 
 def test_judge_prefers_explaining_more_and_hanging_together_better():
-    assert score(0.9, 5.0, "own", True) > score(0.9, 4.0, "own", True)
-    assert score(0.95, 5.0, "own", True) > score(0.9, 5.0, "own", True)
+    assert score(0.9, 5.0, "own", "graph", True) > score(0.9, 4.0, "own", "graph", True)
+    assert score(0.95, 5.0, "own", "graph", True) > score(0.9, 5.0, "own", "graph", True)
     # A collapse hangs together perfectly and explains next to nothing.
-    assert score(0.8, 6.0, "own", False) > score(0.999, 1.5, "own", False)
+    assert score(0.8, 6.0, "own", "graph", False) > score(0.999, 1.5, "own", "graph", False)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
 
 from fnmf.data import View, spans
@@ -18,6 +19,8 @@ from fnmf.runners import Runner
 
 # Rows whose products with all anchors are held at once.
 _ROWS = 1024
+# Anchors with less than this share of entries other than 0 are multiplied as CSR.
+_SPARSE = 0.05
 
 
 class Nearest(NamedTuple):
@@ -41,13 +44,19 @@ def nearest_anchors(samples: View, anchors: Any, n_neighbors: int, runner: Runne
     runner : Runner
         Who works through the blocks.
     """
-    dense = anchors if isinstance(anchors, np.ndarray) else anchors.toarray()
-    dense = np.asarray(dense, samples.dtype)
-    # Distances do not change when both are shifted; about the mean they keep more digits.
-    centre = np.zeros(dense.shape[1], samples.dtype) if samples.sparse else dense.mean(axis=0)
+    count, d = anchors.shape
+    k, centre = min(n_neighbors, count - 1), np.zeros(d, samples.dtype)
+    sparse = not isinstance(anchors, np.ndarray)
+    if samples.sparse and sparse and anchors.nnz < _SPARSE * count * d:
+        turned: Any = sp.csr_array(anchors.T, dtype=samples.dtype)
+        energy = turned.multiply(turned).sum(axis=0, dtype=np.float64)
+        return _stacked(runner.over(_Search(turned, energy, centre, k), samples))
+    dense = np.asarray(anchors.toarray() if sparse else anchors, samples.dtype)
+    if not samples.sparse:
+        # Distances do not change when both are shifted; about the mean they keep more digits.
+        centre = dense.mean(axis=0)
     turned = np.ascontiguousarray((dense - centre).T)
     squares = np.einsum("ka,ka->a", turned, turned, dtype=np.float64)
-    k = min(n_neighbors, len(dense) - 1)
     return _stacked(runner.over(_Search(turned, squares, centre, k), samples))
 
 
@@ -55,7 +64,7 @@ def nearest_anchors(samples: View, anchors: Any, n_neighbors: int, runner: Runne
 class _Search:
     """The search for the rows of a block, a few at a time."""
 
-    turned: np.ndarray
+    turned: Any
     squares: np.ndarray
     centre: np.ndarray
     k: int
@@ -67,7 +76,9 @@ class _Search:
         rows = part.matrix(part.block(start, stop))
         if not part.sparse:
             rows = rows - self.centre
-        products = np.ascontiguousarray(rows @ self.turned)
+        products = rows @ self.turned
+        whole = isinstance(products, np.ndarray)
+        products = np.ascontiguousarray(products) if whole else products.toarray()
         energy = rows.multiply(rows) if part.sparse else rows * rows
         lengths = np.asarray(energy.sum(axis=1), np.float64).ravel()
         indices, distances = _nearest(products, self.squares, lengths, self.k + 1)

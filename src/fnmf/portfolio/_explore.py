@@ -11,7 +11,8 @@ import numpy as np
 
 from fnmf.graph import in_few_parts, modularity, partition, small_graph
 from fnmf.portfolio._columns import copies, independence, votes
-from fnmf.portfolio._judge import association, score
+from fnmf.portfolio._judge import association, score, worth
+from fnmf.portfolio._means import compact
 from fnmf.portfolio._table import Table
 from fnmf.runners import Runner
 from fnmf.terms import Moments, relevance, relevance_weights
@@ -23,6 +24,8 @@ _STARTS = 2
 # Halves of the features that must agree for clusters to be more than chance.
 _SPLITS = 3
 _BEYOND_CHANCE = 5.0
+# Clusters that hold together as well as this in their graph need no others beside them.
+_HELD = 0.9
 # Where more than this share of the features counts, there is no noise to speak of.
 _NEARLY_ALL = 0.9
 # Rows whose lengths vary by less than this share are taken as being of one length.
@@ -53,6 +56,8 @@ class Candidate:
     columns : {"own", "typical", "gated"}
         Units of the features: their own, typical values at 1, or their own once those that
         typical units left out are gone.
+    clusters : {"graph", "means"}
+        Whether clusters are what holds together in the graph, or what is near their means.
     weights, prices : ndarray of shape (d,)
         Weight of each feature, and price of leaving it out, before copies share them.
     labels : ndarray of shape (n,)
@@ -67,6 +72,7 @@ class Candidate:
 
     rows: str
     columns: str
+    clusters: str
     weights: np.ndarray
     prices: np.ndarray
     labels: np.ndarray
@@ -83,6 +89,7 @@ class Candidate:
         return {
             "rows": self.rows,
             "columns": self.columns,
+            "clusters": self.clusters,
             "features": int(np.count_nonzero(self.weights)),
             "modularity": self.modularity,
             "explained": self.explained,
@@ -91,10 +98,18 @@ class Candidate:
 
     def __str__(self) -> str:
         return (
-            f"rows {self.rows}, columns {self.columns}: {np.count_nonzero(self.weights)} features, "
-            f"modularity {self.modularity:.3f}, explained {self.explained:.2f}, "
-            f"score {self.score:.2f}"
+            f"rows {self.rows}, columns {self.columns}, clusters by {self.clusters}: "
+            f"{np.count_nonzero(self.weights)} features, modularity {self.modularity:.3f}, "
+            f"explained {self.explained:.2f}, score {self.score:.2f}"
         )
+
+
+class Ways(NamedTuple):
+    """What is tried: treatments of rows and of columns, and whether clusters about means too."""
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    means: bool = False
 
 
 class _Found(NamedTuple):
@@ -113,13 +128,15 @@ def task_of(table: Table, n_clusters: int, n_neighbors: int, refreshes: int, see
     return Task(table, n_clusters, n_neighbors, refreshes, seed, votes(groups), independence(table))
 
 
-def explore(
-    task: Task, rows: Sequence[str], columns: Sequence[str], runner: Runner
-) -> list[Candidate]:
-    """All candidates with these treatments of rows and columns, best first."""
-    ways = [(name == "unit",) for name in rows]
-    families = runner.each(lambda unit: _family(task, unit, columns), ways)
-    return sorted((one for family in families for one in family), key=lambda one: -one.score)
+def explore(task: Task, ways: Ways, runner: Runner) -> list[Candidate]:
+    """All candidates, best first."""
+    rows = [(name == "unit",) for name in ways.rows]
+    families = runner.each(lambda unit: _family(task, unit, ways.columns), rows)
+    found = [one for family in families for one in family]
+    if ways.means and max(one.modularity for one in found) < _HELD:
+        families = runner.each(lambda unit: _about_means(task, unit, ways.columns), rows)
+        found += [one for family in families for one in family]
+    return sorted(found, key=lambda one: -one.score)
 
 
 def row_treatments(table: Table) -> tuple[str, ...]:
@@ -182,20 +199,32 @@ def _family(task: Task, unit: bool, columns: Sequence[str]) -> list[Candidate]:
         found["typical"] = best
         if "gated" in columns:
             found["gated"] = _rounds(task, unit, own, best, min(task.refreshes, 1))
-    rows = "unit" if unit else "own"
+    return [_candidate(unit, name, "graph", one) for name, one in found.items()]
+
+
+def _about_means(task: Task, unit: bool, columns: Sequence[str]) -> list[Candidate]:
+    """The same with clusters about means; what these leave out is gone from their own units too."""
+    units = {"own": np.ones(task.table.shape[1]), "typical": 1 / task.table.typical}
     return [
-        Candidate(
-            rows,
+        _candidate(
+            unit,
             name,
-            one.weights,
-            one.prices,
-            one.labels,
-            one.modularity,
-            one.explained,
-            score(one.modularity, one.explained, name, unit),
+            "means",
+            _rounds(task, unit, units[name], _even(task), task.refreshes, means=True),
         )
-        for name, one in found.items()
+        for name in columns
+        if name in units
     ]
+
+
+def _candidate(unit: bool, columns: str, clusters: str, found: _Found) -> Candidate:
+    return Candidate(
+        "unit" if unit else "own",
+        columns,
+        clusters,
+        *found,
+        score(found.modularity, found.explained, columns, clusters, unit),
+    )
 
 
 def _even(task: Task) -> _Found:
@@ -211,25 +240,40 @@ def _rounds(
     found: _Found,
     refreshes: int,
     start: np.ndarray | None = None,
+    *,
+    means: bool = False,
 ) -> _Found:
-    """Graph and clusters of the weighted rows, new weights from them, and again."""
+    """Graph and clusters of the weighted rows, new weights from them, and again; the best of it."""
     weights, prices, labels = found.weights, found.prices, found.labels
+    seen: list[_Found] = []
     for number in range(refreshes + 1):
         shares = task.votes if start is None or number else start
         rows = task.table.scaled(units * np.sqrt(weights * shares), unit)
         graph = in_few_parts(partial(small_graph, rows), task.n_neighbors, task.n_clusters)
-        others = (labels,) if len(labels) else ()
-        labels = partition(graph, task.n_clusters, task.seed, starts=_STARTS, others=others).labels
+        if means:
+            labels = compact(rows, task.n_clusters, task.seed)
+        else:
+            known = (labels,) if len(labels) else ()
+            parts = partition(graph, task.n_clusters, task.seed, starts=_STARTS, others=known)
+            labels = parts.labels
         moments = task.table.moments(labels, task.n_clusters)
+        quality = modularity(graph, labels, task.n_clusters)
+        explained = float(relevance(moments) @ task.independence)
+        seen.append(_Found(weights, prices, labels, quality, explained))
         if number == refreshes:
             break
         omega, price = gates(moments, task.n_clusters)
         if (start is None or number) and _settled(weights, omega):
             break
         weights, prices = omega, price
-    explained = float(relevance(moments) @ task.independence)
-    quality = modularity(graph, labels, task.n_clusters)
-    return _Found(weights, prices, labels, quality, explained)
+    # Features that are too weak to stand out by themselves may be lost on the way.
+    return max(reversed(seen), key=lambda one: worth(one.modularity, one.explained))
+
+
+def explained_by(task: Task, labels: np.ndarray) -> float:
+    """Number of independent features that clusters explain."""
+    moments = task.table.moments(labels, task.n_clusters)
+    return float(relevance(moments) @ task.independence)
 
 
 def gates(moments: Moments, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
@@ -257,4 +301,5 @@ def _half(task: Task, chosen: Candidate, half: np.ndarray) -> np.ndarray:
         task.independence[kept],
     )
     units = np.ones(len(kept)) if chosen.columns == "own" else 1 / table.typical
-    return _rounds(part, chosen.unit, units, _even(part), part.refreshes).labels
+    means = chosen.clusters == "means"
+    return _rounds(part, chosen.unit, units, _even(part), part.refreshes, means=means).labels

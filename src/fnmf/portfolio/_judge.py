@@ -10,9 +10,11 @@ _EXPLANATION = 3.0
 # something, rows of unit length are the habit of the field.
 _PRIOR = {"own": 0.0, "gated": 0.0, "typical": 0.3}
 _UNIT = 0.2
+# Means explain more than a graph does by their nature.
+_MEANS = 0.4
 
 
-def score(modularity: float, explained: float, columns: str, unit: bool) -> float:
+def score(modularity: float, explained: float, columns: str, clusters: str, unit: bool) -> float:
     """The larger, the better; comparable across graphs and features of the same samples.
 
     Parameters
@@ -23,12 +25,20 @@ def score(modularity: float, explained: float, columns: str, unit: bool) -> floa
         Number of independent features that the clusters explain.
     columns : {"own", "typical", "gated"}
         Units of the features.
+    clusters : {"graph", "means"}
+        Where clusters come from.
     unit : bool
         Whether rows had unit length.
     """
+    prior = _PRIOR[columns] + _MEANS * (clusters == "means")
+    return worth(modularity, explained) - prior + _UNIT * unit
+
+
+def worth(modularity: float, explained: float) -> float:
+    """The score without what a preparation must earn: log Q / (1 − Q) + 3 log E."""
     lack = max(1 - modularity, 1 - _COMPLETE)
-    gained = np.log(max(explained, np.finfo(float).tiny))
-    return float(-np.log(lack) + _EXPLANATION * gained - _PRIOR[columns] + _UNIT * unit)
+    held, gained = (np.log(max(one, np.finfo(float).tiny)) for one in (modularity, explained))
+    return float(held - np.log(lack) + _EXPLANATION * gained)
 
 
 def association(one: np.ndarray, other: np.ndarray, n_clusters: int) -> float:

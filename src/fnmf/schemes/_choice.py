@@ -11,16 +11,18 @@ from functools import partial
 
 import numpy as np
 
-from fnmf._lloyd import quick_kmeans
+from fnmf._lloyd import best_kmeans
 from fnmf._settings import Settings
 from fnmf.graph import in_few_parts, modularity, partition, small_graph
 from fnmf.portfolio import (
     Candidate,
     Table,
     Task,
+    Ways,
     agreement,
     beyond_chance,
     come_back,
+    explained_by,
     explore,
     factors,
     halves_agree,
@@ -86,6 +88,11 @@ class Choice:
         return self.candidates[0].labels if self.candidates else None
 
     @property
+    def about_means(self) -> bool:
+        """Whether clusters are what is near their means, not what holds together in a graph."""
+        return bool(self.candidates) and self.candidates[0].clusters == "means"
+
+    @property
     def score(self) -> float:
         return self.candidates[0].score if self.candidates else 0.0
 
@@ -98,13 +105,8 @@ def choose(measured: Measured, settings: Settings, seed: int, runner: Runner) ->
     if n < _FEWEST or c < 2:
         return Choice(settings.row_norm != "none", np.ones(d), even, (), None, np.arange(n))
     task, candidates, sample = explored(measured, settings, c, seed, runner)
-    best = candidates[0]
-    found = structure(task, best, runner)
-    real = beyond_chance(found)
-    if real is False:
-        # A half of all features may be mostly noise; those in use are fewer and better.
-        agreed = agreement(task, best)
-        real = agreed is not None and halves_agree(agreed)
+    best, found, real = _real(task, candidates, runner)
+    candidates.sort(key=lambda one: one is not best)
     units = np.ones(d)
     if best.columns == "typical":
         units = 1 / np.where(measured.typical > 0, measured.typical, 1)
@@ -116,6 +118,29 @@ def choose(measured: Measured, settings: Settings, seed: int, runner: Runner) ->
     return Choice(best.unit, units, shared, tuple(candidates), found, sample, task, real)
 
 
+def _real(
+    task: Task, candidates: list[Candidate], runner: Runner
+) -> tuple[Candidate, float | None, bool | None]:
+    """The best candidate, its association of halves, and whether it is more than chance.
+
+    If it is not, the best of those that find clusters in the other way may be.
+    """
+    best = candidates[0]
+    others = [one for one in candidates if one.clusters != best.clusters]
+    tested = []
+    for one in (best, *others[:1]):
+        found = structure(task, one, runner)
+        real = beyond_chance(found)
+        if real is False:
+            # A half of all features may be mostly noise; those in use are fewer and better.
+            agreed = agreement(task, one)
+            real = agreed is not None and halves_agree(agreed)
+        if real is not False:
+            return one, found, real
+        tested.append(found)
+    return best, tested[0], False
+
+
 def explored(
     measured: Measured, settings: Settings, n_clusters: int, seed: int, runner: Runner
 ) -> tuple[Task, list[Candidate], np.ndarray]:
@@ -125,8 +150,8 @@ def explored(
     table = Table.of(measured.raw, measured.typical, sample)
     refreshes = _REFRESHES if settings.graph_refresh is None else settings.graph_refresh
     task = task_of(table, n_clusters, settings.n_neighbors, refreshes, seed)
-    columns = _columns(settings, refreshes)
-    return task, explore(task, _rows(settings, table), columns, runner), sample
+    ways = Ways(_rows(settings, table), _columns(settings, refreshes), settings.builds_graph)
+    return task, explore(task, ways, runner), sample
 
 
 def stability(choice: Choice, labels: np.ndarray, n_clusters: int) -> np.ndarray | None:
@@ -167,6 +192,8 @@ def _columns(settings: Settings, refreshes: int) -> tuple[str, ...]:
 
 def _several(task: Task, best: Candidate, m: int, seed: int) -> Weights | None:
     """Several weightings, if the data have them: clusters of like profiles share one."""
+    if best.clusters == "means":
+        return None
     moments = task.table.moments(best.labels, task.n_clusters)
     groups = _group_clusters(moments, m, seed)
     weights = Weights(*relevance_weights(moments, groups, m))
@@ -177,7 +204,9 @@ def _several(task: Task, best: Candidate, m: int, seed: int) -> Weights | None:
     graph = in_few_parts(partial(small_graph, rows), task.n_neighbors, task.n_clusters)
     labels = partition(graph, task.n_clusters, seed, starts=1, others=(best.labels,)).labels
     worse = modularity(graph, labels, task.n_clusters) < best.modularity - _SLACK
-    return None if worse else weights
+    # Where few features stand out by themselves, several weightings would rest on chance.
+    less = explained_by(task, labels) < (1 - _SLACK) * best.explained
+    return None if worse or less else weights
 
 
 def _group_clusters(moments: Moments, m: int, seed: int) -> np.ndarray:
@@ -187,16 +216,7 @@ def _group_clusters(moments: Moments, m: int, seed: int) -> np.ndarray:
         return np.arange(c)
     shapes = profiles(moments)
     rng = np.random.RandomState(seed)
-    found = [quick_kmeans(shapes, m, rng) for _ in range(_GROUP_STARTS)]
-    return min(found, key=lambda labels: _scatter(shapes, labels))
-
-
-def _scatter(rows: np.ndarray, labels: np.ndarray) -> float:
-    """Squares about the means of the groups."""
-    return sum(
-        float(np.sum((rows[labels == a] - rows[labels == a].mean(axis=0)) ** 2))
-        for a in np.unique(labels)
-    )
+    return best_kmeans(shapes, m, rng, _GROUP_STARTS)
 
 
 def _all_relevant(found: Moments, single: np.ndarray, several: np.ndarray) -> bool:

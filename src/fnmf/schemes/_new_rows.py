@@ -10,6 +10,7 @@ from fnmf._settings import Settings
 from fnmf.data import View, view_of
 from fnmf.graph import Nearest, adaptive_weights, attraction, neighbors_of, vote
 from fnmf.runners import Runner
+from fnmf.schemes._gather import nearest_mean
 from fnmf.schemes._rows import Preparation, unit_scales
 from fnmf.schemes._stages import price_samples
 from fnmf.solver import RowModel, encode
@@ -73,12 +74,14 @@ def encode_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) 
 
 
 def predict_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
-    """Clusters of new rows: what their nearest rows of the fit say, or else their codes."""
+    """Clusters of new rows: by their nearest rows of the fit, by the nearest mean or by codes."""
     if fitted.kmeans is not None:
         codes = encode_rows(fitted, settings, view, runner)
         return fitted.kmeans.predict(np.ascontiguousarray(codes, fitted.embedding.dtype))
-    labels = _present(fitted.labels if fitted.held_labels is None else fitted.held_labels)
     new = Arrival.of(fitted, view, runner)
+    if fitted.centres is not None:
+        return nearest_mean(new.weighted, fitted.centres, _present(fitted.omega), runner)
+    labels = _present(fitted.labels if fitted.held_labels is None else fitted.held_labels)
     k = min(settings.n_neighbors, len(labels) - 1)
     indices, distances = neighbors_of(new.there, k + 1, runner, queries=new.weighted)
     found = vote(Nearest(indices[:, :k], adaptive_weights(distances)), labels)

@@ -10,6 +10,7 @@ one run of the solver on all of them: samples are held together by a graph or by
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -21,6 +22,7 @@ from fnmf.exceptions import NoStructureWarning, WeightCollapseWarning
 from fnmf.runners import Runner
 from fnmf.schemes._choice import Choice, choose, stability, weight_shares
 from fnmf.schemes._confidence import confidence
+from fnmf.schemes._gather import gather
 from fnmf.schemes._hold import Hold, Known, hold_of
 from fnmf.schemes._new_rows import arrive, decode, encode_rows, predict_rows
 from fnmf.schemes._problem import (
@@ -82,14 +84,21 @@ class Setting:
     ties: Ties
 
 
+class Clusters(NamedTuple):
+    """Clusters of all rows, and by what new ones find theirs if not by their neighbours."""
+
+    labels: np.ndarray
+    kmeans: KMeans | None
+    centres: np.ndarray | None
+
+
 @dataclass(frozen=True)
 class RelevanceOutcome:
     """A fit and what it found."""
 
     setting: Setting
     result: Result
-    labels: np.ndarray
-    kmeans: KMeans | None
+    clusters: Clusters
     found: Moments
     ended: bool
 
@@ -138,10 +147,17 @@ class RelevanceScheme(Scheme):
         settings, runner = self.settings, self.runner
         choice = choose(self.measured, settings, seed, runner)
         self._tell(choice)
-        prepared = prepare(self.measured, choice.units, choice.weights, choice.unit, runner)
+        labels = centres = None
+        if choice.about_means:
+            gathered = gather(self.measured, choice, runner)
+            choice, prepared = gathered.choice, gathered.prepared
+            labels, centres = gathered.labels, gathered.centres
+        else:
+            prepared = prepare(self.measured, choice.units, choice.weights, choice.unit, runner)
         hold = hold_of(prepared.weighted, settings, seed, runner, self.problem.ledger)
-        known = None if choice.labels is None else Known(choice.sample, choice.labels)
-        labels = hold.clusters(settings.clusters, seed, known)
+        if labels is None:
+            known = None if choice.labels is None else Known(choice.sample, choice.labels)
+            labels = hold.clusters(settings.clusters, seed, known)
         factors, prices = self._factors(choice, prepared, hold, labels, seed)
         used = used_share(factors)
         strength = float(settings.smoothness) * prepared.varying * used
@@ -153,36 +169,39 @@ class RelevanceScheme(Scheme):
         if labels is None:
             kmeans = kmeans_on(result.factors.V, settings.clusters, self.problem.labels_seed)
             labels = kmeans.labels_
-        else:
+        elif centres is None:
             labels = hold.settle(labels, result.factors.V, settings.clusters)
         found = look(self.measured, labels, settings.clusters, runner)
-        return RelevanceOutcome(setting, result, labels, kmeans, found, self.watch.stopped)
+        clusters = Clusters(labels, kmeans, centres)
+        return RelevanceOutcome(setting, result, clusters, found, self.watch.stopped)
 
     def fitted(self, outcome: RelevanceOutcome) -> Fitted:
         """The model of a fit."""
         settings, choice, found = self.settings, outcome.setting.choice, outcome.found
+        labels, kmeans, centres = outcome.clusters
         model = self._model(outcome.setting, outcome.result.factors, found)
         weights, dtype = model.feature_weights.astype(np.float64), model.embedding.dtype
         mean = outcome.setting.prepared.mean / outcome.setting.prepared.columns.units
         energy = (found.total + len(model.embedding) * mean**2) * choice.units**2
         history = with_rounds([outcome.result.history])
         anchors = outcome.setting.hold.anchors
-        votes = outcome.setting.hold.votes(outcome.labels, settings.clusters)
-        sure, second = confidence(votes, model.embedding, outcome.labels, settings.clusters)
+        votes = outcome.setting.hold.votes(labels, settings.clusters)
+        sure, second = confidence(votes, model.embedding, labels, settings.clusters)
         return replace(
             model,
             sample_confidence=sure.astype(dtype),
-            second_labels=second.astype(outcome.labels.dtype),
-            cluster_stability=stability(choice, outcome.labels, settings.clusters),
+            second_labels=second.astype(labels.dtype),
+            cluster_stability=stability(choice, labels, settings.clusters),
             feature_qvalues=qvalues(found, choice.real).astype(dtype),
             weighting_overlap=overlap(weights).astype(dtype),
             empty_weight=empty_share(weights, energy).astype(dtype),
             objective=outcome.result.objective,
             history=history,
             n_iter=len(history),
-            kmeans=outcome.kmeans,
-            labels=outcome.labels,
-            held_labels=None if anchors is None else outcome.labels[anchors],
+            kmeans=kmeans,
+            centres=centres,
+            labels=labels,
+            held_labels=None if anchors is None else labels[anchors],
             chosen=[one.summary() for one in choice.candidates],
             structure=choice.structure,
             structure_found=choice.real,

@@ -58,6 +58,7 @@ def consensus(
     return replace(
         fitted,
         labels=agreed.astype(labels.dtype),
+        centres=None,
         held_labels=None if held is None else held.argmax(axis=1).astype(labels.dtype),
         sample_confidence=sure.astype(fitted.embedding.dtype),
         second_labels=second.astype(labels.dtype),

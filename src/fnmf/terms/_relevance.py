@@ -15,8 +15,10 @@ _TINY = 1e-12
 _CONSTANT = 1e-8
 # Null standard deviations at which a gate begins to open, is fully open, and for importances.
 _DROP, _KEEP, _NOTICE = 4.0, 8.0, 3.0
-# With many samples a trace of a feature is significant; less than this is not worth using.
+# With many samples a trace of a feature is significant; less than this is not worth using,
 _LEAST = 0.02
+# unless the best features, as many as clusters, have little more themselves.
+_OF_BEST = 0.25
 # Share of the best weighting's explanation below which a weighting leaves a feature to it.
 _RIVAL = 0.25
 
@@ -163,14 +165,21 @@ def relevance_weights(
     within = np.maximum(found.within / unit, _CONSTANT)
     share = between / (between + within)
     rival = _RIVAL * between.max(axis=0)
-    low = np.maximum(np.maximum(found.level + _DROP * found.spread, rival), _LEAST)
-    high = np.maximum(np.maximum(found.level + _KEEP * found.spread, 2 * rival), 2 * _LEAST)
+    least = min(_LEAST, _OF_BEST * _among_best(between, moments))
+    low = np.maximum(np.maximum(found.level + _DROP * found.spread, rival), least)
+    high = np.maximum(np.maximum(found.level + _KEEP * found.spread, 2 * rival), 2 * least)
     low, high = (bound / np.maximum(bound + within, _TINY) for bound in (low, high))
     gamma = np.where(moments.live & (found.size > 0), gate(share, low, high), 0)
     if np.count_nonzero(gamma.max(axis=0)) < 2:
         gamma[:, _best_features(moments, found)] = 1
     # What no weighting uses costs all of them the same, and would only blur the choice.
     return gamma, np.where(gamma.max(axis=0) > 0, drop_price(gamma, low, high), 0)
+
+
+def _among_best(between: np.ndarray, moments: Moments) -> float:
+    """What the last of the best features has, as many as there are clusters."""
+    best = np.sort(np.where(moments.live, between.max(axis=0), 0))[::-1]
+    return float(best[: len(moments.counts)][-1])
 
 
 def _best_features(moments: Moments, found: Explained) -> np.ndarray:

@@ -1,0 +1,97 @@
+"""Clusters about means, over all rows.
+
+On a sample weak features cannot be told from noise; over all rows they can. So the clusters of
+the sample are gathered again about their means, features are weighed by these clusters, and both
+are repeated as long as more is explained.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fnmf.data import View
+from fnmf.graph import nearest_anchors
+from fnmf.portfolio import Task, gates
+from fnmf.runners import Runner
+from fnmf.schemes._choice import Choice
+from fnmf.schemes._stages import Measured, Prepared, Weights, look, prepare
+from fnmf.solver import cluster_moments
+from fnmf.terms import Moments, relevance
+
+_ROUNDS = 3
+_PASSES = 10
+# Fewer moves than this share of the rows, and weights that change by less, change nothing.
+_STILL, _SETTLED = 0.001, 0.01
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Clusters of all rows, their means (k, d), what they were found with and what they explain."""
+
+    choice: Choice
+    prepared: Prepared
+    labels: np.ndarray
+    centres: np.ndarray
+    moments: Moments
+    explained: float
+
+
+def gather(measured: Measured, choice: Choice, runner: Runner) -> Gathered:
+    """Clusters of all rows about means that begin as those of the sample."""
+    task, known = choice.task, choice.labels
+    assert task is not None
+    assert known is not None
+    d = len(task.votes)
+    # What the sample left out may have been too weak for it, or noise.
+    even = _shared(np.ones(d), np.zeros(d), task)
+    starts = (choice, replace(choice, weights=even))
+    tried = [_gathered(measured, one, known, choice.sample, runner) for one in starts]
+    best = max(tried, key=lambda one: one.explained)
+    for _ in range(_ROUNDS):
+        weights = _shared(*gates(best.moments, task.n_clusters), task)
+        before = best.choice.weights.omega
+        if np.abs(weights.omega - before).sum() <= _SETTLED * before.sum():
+            break
+        found = _gathered(measured, replace(choice, weights=weights), best.labels, None, runner)
+        if found.explained <= best.explained:
+            break
+        best = found
+    return best
+
+
+def nearest_mean(
+    weighted: View, centres: np.ndarray, omega: np.ndarray, runner: Runner
+) -> np.ndarray:
+    """The nearest of some means of scaled rows, for rows in the weighted features."""
+    there = (centres * np.sqrt(omega.max(axis=0)))[:, weighted.kept]
+    return nearest_anchors(weighted, there, 1, runner).indices[:, 0].astype(np.int64)
+
+
+def _gathered(
+    measured: Measured, choice: Choice, known: np.ndarray, rows: np.ndarray | None, runner: Runner
+) -> Gathered:
+    """k-means over all rows from the clusters of some or all."""
+    task, omega = choice.task, choice.weights.omega
+    assert task is not None
+    k = task.n_clusters
+    prepared = prepare(measured, choice.units, choice.weights, choice.unit, runner)
+    view, mean = prepared.view, prepared.mean
+    begun = view if rows is None else view.subset(rows)
+    centres = mean + cluster_moments(begun, known, k, mean, runner).shifts
+    labels = nearest_mean(prepared.weighted, centres, omega, runner)
+    for _ in range(_PASSES):
+        found = cluster_moments(view, labels, k, mean, runner)
+        centres = np.where(found.counts[:, None] > 0, mean + found.shifts, centres)
+        before, labels = labels, nearest_mean(prepared.weighted, centres, omega, runner)
+        if np.mean(labels != before) < _STILL:
+            break
+    moments = look(measured, labels, k, runner)
+    explained = float(relevance(moments) @ task.independence)
+    return Gathered(choice, prepared, labels, centres, moments, explained)
+
+
+def _shared(omega: np.ndarray, price: np.ndarray, task: Task) -> Weights:
+    """A single weighting in which copies of a feature share one vote."""
+    return Weights((omega * task.votes)[None], (price * task.votes)[None])
