@@ -20,11 +20,11 @@ import numpy as np
 from _unseen_sets import ALL, copied, data, noised, raw, unbalanced_digits
 from fnmf.data import view_of
 from fnmf.metrics import clustering_accuracy
-from fnmf.portfolio import Table, explore, row_treatments, task_of
+from fnmf.portfolio import Table, Ways, explore, row_treatments, task_of
 from fnmf.runners import threads
 from fnmf.solver import column_sums
 
-FIELDS = ("family", "data", "seed", "rows", "columns", "modularity", "explained", "acc")
+FIELDS = ("family", "data", "seed", "rows", "columns", "clusters", "modularity", "explained", "acc")
 RAW = ("yale", "orl", "usps", "cnae-9", "glass", "pbmc", "worm")
 NOISED = (
     ("digits", "half-normal", 3),
@@ -37,12 +37,14 @@ NOISED = (
     ("pbmc", "half-normal", 3),
 )
 ROWS = 1000
-# Parameters that were searched: worth of explanation, priors against typical units and for
-# unit rows.
+# Parameters that were searched: worth of explanation, priors against typical units, for unit
+# rows and against clusters about means.
 GRID = tuple(
-    itertools.product((1, 2, 2.5, 3, 3.5, 4), (0, 0.1, 0.2, 0.3), (-0.1, 0, 0.1, 0.2, 0.3))
+    itertools.product(
+        (1, 2, 2.5, 3, 3.5, 4), (0, 0.1, 0.2, 0.3), (-0.1, 0, 0.1, 0.2, 0.3), (0, 0.2, 0.4, 0.6)
+    )
 )
-OURS = (3, 0.3, 0.2)
+OURS = (3, 0.3, 0.2, 0.4)
 
 
 def forms(seed: int) -> Iterator[tuple[str, str, partial]]:
@@ -71,11 +73,13 @@ def candidates(X: np.ndarray, y: np.ndarray, seed: int) -> list[dict[str, object
         capped = view_of(np.minimum(X, 2 * typical).astype(np.float32))
         table = Table.of(capped, typical, chosen)
         task = task_of(table, k, 5, 3, seed)
-        found = explore(task, row_treatments(table), ("own", "typical", "gated"), runner)
+        ways = Ways(row_treatments(table), ("own", "typical", "gated"), means=True)
+        found = explore(task, ways, runner)
     return [
         {
             "rows": one.rows,
             "columns": one.columns,
+            "clusters": one.clusters,
             "modularity": one.modularity,
             "explained": one.explained,
             "acc": clustering_accuracy(y[chosen], one.labels),
@@ -117,13 +121,17 @@ class Problem:
         self.acc = np.array([float(row["acc"]) for row in rows])
         self.typical = np.array([row["columns"] == "typical" for row in rows])
         self.unit = np.array([row["rows"] == "unit" for row in rows])
+        self.means = np.array([row["clusters"] == "means" for row in rows])
 
-    def judged(self, worth: float, against_typical: float, for_unit: float) -> float:
+    def judged(
+        self, worth: float, against_typical: float, for_unit: float, against_means: float
+    ) -> float:
         """Accuracy of what the judge with these parameters chooses."""
+        held = np.log(np.maximum(self.modularity, 1e-9))
         lack = np.log(np.maximum(1 - self.modularity, 0.01))
         gained = worth * np.log(np.maximum(self.explained, 1e-9))
-        score = gained - lack - against_typical * self.typical + for_unit * self.unit
-        return float(self.acc[np.argmax(score)])
+        prior = against_typical * self.typical + against_means * self.means
+        return float(self.acc[np.argmax(gained + held - lack - prior + for_unit * self.unit)])
 
 
 def by_family(problems: list[Problem], values: list[float]) -> dict[str, float]:
@@ -146,7 +154,8 @@ def show(rows: list[dict[str, str]]) -> None:
     print(f"{len(problems)} problems; mean ACC over the data sets of what is chosen\n")
     say("the best candidate, by labels", [p.acc.max() for p in problems])
     say("the mean candidate", [p.acc.mean() for p in problems])
-    say("own units, unit rows, always", [p.acc[p.unit & ~p.typical][0] for p in problems])
+    plain = [p.acc[p.unit & ~p.typical & ~p.means][0] for p in problems]
+    say("own units, unit rows, always", plain)
     say("modularity on the own graph", [p.acc[np.argmax(p.modularity)] for p in problems])
     say("independent features explained", [p.acc[np.argmax(p.explained)] for p in problems])
     say("both, as the library does", [p.judged(*OURS) for p in problems])

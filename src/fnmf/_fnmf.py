@@ -167,8 +167,8 @@ class FNMF(FactorisationFace):
         Cluster of each sample: with ``weighting="relevance"`` and a graph the partition of the
         graph with the largest modularity that was found, otherwise k-means on ``embedding_``.
     chosen_ : list of dict
-        Preparations that were tried, best first: treatment of ``rows`` and ``columns``, number
-        of ``features`` used, ``modularity``, independent features ``explained``, and ``score``.
+        Preparations that were tried, the chosen first: ``rows``, ``columns``, ``clusters`` by
+        graph or means, ``features`` used, ``modularity``, features ``explained``, ``score``.
         Only for ``weighting="relevance"``.
     structure_ : float
         Agreement of the clusters found from two halves of the features, in standard deviations
