@@ -107,6 +107,14 @@ def test_shuffled_columns_are_called_chance(load):
     assert fitted(X, 4).structure_found_ is True
 
 
+def test_few_samples_of_many_features_without_clusters_are_called_chance():
+    # Features in use were chosen by the clusters, and agree with each other even by chance.
+    chance = [np.random.default_rng(seed).gamma(2.0, size=(60, 1500)) for seed in range(8)]
+    with pytest.warns(NoStructureWarning):
+        found = [fitted(X, 2).structure_found_ for X in chance]
+    assert sum(found) <= 1
+
+
 def test_choices_can_be_fixed(digits):
     X, _ = digits
     model = fitted(X, 10, row_norm="none", column_units="typical")

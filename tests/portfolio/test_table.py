@@ -81,3 +81,15 @@ def test_judge_prefers_explaining_more_and_hanging_together_better():
     assert score(0.95, 5.0, "own", "graph", True) > score(0.9, 5.0, "own", "graph", True)
     # A collapse hangs together perfectly and explains next to nothing.
     assert score(0.8, 6.0, "own", "graph", False) > score(0.999, 1.5, "own", "graph", False)
+
+
+@pytest.mark.parametrize("share", [1.0, 0.02])
+def test_shuffling_keeps_the_values_of_every_feature(share):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(40, 30)) * (rng.uniform(size=(40, 30)) < share)
+    table = Table.of(view_of(X), np.ones(30), np.arange(40))
+    assert table.sparse == (share < 1)
+    other = table.shuffled(np.random.RandomState(0))
+    before, after = (t.rows.toarray() if t.sparse else t.rows for t in (table, other))
+    np.testing.assert_array_equal(np.sort(after, axis=0), np.sort(before, axis=0))
+    assert (after != before).any()

@@ -3,7 +3,7 @@
 from fnmf.data._blocks import BATCH, spans
 from fnmf.data._csr import canonical, check_structure
 from fnmf.data._mapped import MappedCSR
-from fnmf.data._open import as_view, view_of
+from fnmf.data._open import as_view, quickest, view_of
 from fnmf.data._scaling import Scaling
 from fnmf.data._types import Data, is_dask, working_dtype
 from fnmf.data._views import View
@@ -18,6 +18,7 @@ __all__ = [
     "canonical",
     "check_structure",
     "is_dask",
+    "quickest",
     "spans",
     "view_of",
     "working_dtype",

@@ -13,12 +13,26 @@ from fnmf.data._sparse import SparseView
 from fnmf.data._types import Data
 from fnmf.data._views import View
 
+# CSR rows with at least this share of entries are worked on as dense ones, up to a size.
+_FILLED, _MOST_BYTES = 0.1, 2**28
+
 
 def view_of(X: Data, scaling: Scaling | None = None, columns: np.ndarray | None = None) -> View:
     """The view of a data matrix that has passed the door; dense ones may lack some columns."""
     if isinstance(X, np.ndarray):
         return DenseView(X, scaling, columns)
     return SparseView(X, scaling)
+
+
+def quickest(view: View) -> View:
+    """The same data dense, if they are CSR in memory, well filled and not large."""
+    X = view.X
+    if not (isinstance(X, sp.csr_array) and view.scaling is None):
+        return view
+    cells = X.shape[0] * X.shape[1]
+    if X.nnz < _FILLED * cells or cells * X.dtype.itemsize > _MOST_BYTES:
+        return view
+    return view_of(X.toarray())
 
 
 def as_view(X: Any, name: str = "X") -> View:

@@ -13,7 +13,13 @@ from fnmf.portfolio._explore import (
     task_of,
 )
 from fnmf.portfolio._number import SCORES, Numbers, possible, score_numbers
-from fnmf.portfolio._resampling import agreement, come_back, factors, halves_agree, row_halves
+from fnmf.portfolio._resampling import (
+    agrees_beyond_chance,
+    come_back,
+    factors,
+    halves_agree,
+    row_halves,
+)
 from fnmf.portfolio._table import Table
 
 __all__ = [
@@ -23,7 +29,7 @@ __all__ = [
     "Table",
     "Task",
     "Ways",
-    "agreement",
+    "agrees_beyond_chance",
     "beyond_chance",
     "come_back",
     "explained_by",

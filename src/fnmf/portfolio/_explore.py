@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -287,19 +287,24 @@ def _settled(before: np.ndarray, after: np.ndarray) -> bool:
     return bool(np.abs(after - before).sum() <= _SETTLED * before.sum())
 
 
+def again(task: Task, chosen: Candidate) -> Candidate:
+    """What the preparation of a candidate finds in other data."""
+    table = task.table
+    units = np.ones(table.shape[1]) if chosen.columns == "own" else 1 / table.typical
+    means = chosen.clusters == "means"
+    found = _rounds(task, chosen.unit, units, _even(task), task.refreshes, means=means)
+    columns = "own" if chosen.columns == "own" else "typical"
+    return _candidate(chosen.unit, columns, chosen.clusters, found)
+
+
 def _half(task: Task, chosen: Candidate, half: np.ndarray) -> np.ndarray:
     """Clusters from some of the features alone, prepared as the candidate was."""
     kept = np.flatnonzero(half)
-    table = task.table.columns(kept)
-    part = Task(
-        table,
-        task.n_clusters,
-        task.n_neighbors,
-        min(task.refreshes, 1),
-        task.seed,
-        task.votes[kept],
-        task.independence[kept],
+    part = replace(
+        task,
+        table=task.table.columns(kept),
+        refreshes=min(task.refreshes, 1),
+        votes=task.votes[kept],
+        independence=task.independence[kept],
     )
-    units = np.ones(len(kept)) if chosen.columns == "own" else 1 / table.typical
-    means = chosen.clusters == "means"
-    return _rounds(part, chosen.unit, units, _even(part), part.refreshes, means=means).labels
+    return again(part, chosen).labels

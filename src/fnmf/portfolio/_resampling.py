@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +12,14 @@ from sklearn.metrics import adjusted_rand_score
 
 from fnmf.graph import nearest_rows, partition, small_graph
 from fnmf.portfolio._columns import copies
-from fnmf.portfolio._explore import Candidate, Task
+from fnmf.portfolio._explore import Candidate, Task, again
 
 _STARTS = 1
 _SPLITS = 3
 # Clusters of shuffled columns agree by 0.03 at most, of the 28 labelled sets by 0.11 at least.
 _LEAST_AGREEMENT = 0.06
+# Beyond this many times the largest agreement of so many shuffled copies is more than chance.
+_SHUFFLES, _BEYOND = 3, 1.5
 _VOTERS = 5
 _FEWEST_FEATURES = 2
 
@@ -91,17 +94,35 @@ def features_agree(graphs: Sequence[sp.csr_array], n_clusters: int, seed: int) -
     return float(adjusted_rand_score(one, other))
 
 
-def halves_agree(agreement: float) -> bool:
-    """Whether clusters from halves of the features agree more than those of shuffled data do."""
-    return agreement >= _LEAST_AGREEMENT
-
-
 def agreement(task: Task, chosen: Candidate) -> float | None:
     """How far halves of the features that a candidate uses agree; ``None`` if they are too few."""
     graphs = feature_halves(task, chosen, _SPLITS)
     split = [graphs[i : i + 2] for i in range(0, len(graphs), 2)]
     found = [features_agree(two, task.n_clusters, task.seed) for two in split]
     return float(np.mean(found)) if found else None
+
+
+def halves_agree(agreement: float) -> bool:
+    """Whether clusters from halves of the features agree more than those of shuffled data do."""
+    return agreement >= _LEAST_AGREEMENT
+
+
+def agrees_beyond_chance(task: Task, chosen: Candidate) -> bool:
+    """Whether halves of the features in use agree more than they would had samples been shuffled.
+
+    These features were chosen by the clusters, so that even chance agrees with itself, the more
+    so the fewer samples there are.
+    """
+    found = agreement(task, chosen)
+    if found is None or not halves_agree(found):
+        return False
+    rng = np.random.RandomState(task.seed)
+    for _ in range(_SHUFFLES):
+        other = replace(task, table=task.table.shuffled(rng))
+        chance = agreement(other, again(other, chosen))
+        if chance is not None and found <= _BEYOND * chance:
+            return False
+    return True
 
 
 def come_back(

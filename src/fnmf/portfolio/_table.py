@@ -57,6 +57,17 @@ class Table:
         """The same samples with some features only."""
         return Table(self.rows[:, chosen], self.typical[chosen])
 
+    def shuffled(self, rng: np.random.RandomState) -> Table:
+        """The same with the samples of every feature in an order of their own."""
+        n = self.shape[0]
+        if not self.sparse:
+            order = rng.uniform(size=self.shape).argsort(axis=0)
+            return Table(np.take_along_axis(self.rows, order, axis=0), self.typical)
+        columns = sp.csc_array(self.rows)
+        places = [rng.permutation(n)[:count] for count in np.diff(columns.indptr)]
+        columns.indices = np.concatenate([*places, np.empty(0, np.int64)]).astype(np.int32)
+        return Table(sp.csr_array(columns), self.typical)
+
     def scaled(self, factors: np.ndarray, unit: bool) -> Any:
         """Rows times ``factors`` of the features, unused ones left out; ``unit``: of length 1.
 

@@ -19,13 +19,12 @@ from fnmf.portfolio import (
     Table,
     Task,
     Ways,
-    agreement,
+    agrees_beyond_chance,
     beyond_chance,
     come_back,
     explained_by,
     explore,
     factors,
-    halves_agree,
     row_halves,
     row_treatments,
     structure,
@@ -133,8 +132,7 @@ def _real(
         real = beyond_chance(found)
         if real is False:
             # A half of all features may be mostly noise; those in use are fewer and better.
-            agreed = agreement(task, one)
-            real = agreed is not None and halves_agree(agreed)
+            real = agrees_beyond_chance(task, one)
         if real is not False:
             return one, found, real
         tested.append(found)

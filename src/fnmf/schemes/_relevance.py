@@ -18,6 +18,7 @@ from sklearn.cluster import KMeans
 from fnmf._fitted import Fitted
 from fnmf._labels import kmeans_on
 from fnmf._settings import Settings
+from fnmf.data import quickest
 from fnmf.exceptions import NoStructureWarning, WeightCollapseWarning
 from fnmf.runners import Runner
 from fnmf.schemes._choice import Choice, choose, stability, weight_shares
@@ -124,7 +125,7 @@ class RelevanceScheme(Scheme):
     def __init__(self, problem: Problem, runner: Runner) -> None:
         self.problem, self.settings, self.runner = problem, problem.settings, runner
         self.watch = Watch(problem)
-        self.measured = measure(problem.view, runner)
+        self.measured = measure(quickest(problem.view), runner)
 
     @classmethod
     def kinds(cls, settings: Settings) -> Kinds:
