@@ -3,9 +3,11 @@
     python benchmarks/kills.py --kills 100 --out results/kills.json
 
 Every run has an older result, the input and a file of the user's in its folder; half of the runs
-use ``--force`` and half write a new folder. After each kill the folder must hold the old or the new
+use ``--force`` and half write a new folder. Half of the moments are anywhere in the run, half while
+it writes. After each kill the folder must hold the old or the new
 result whole: at once, or after the next command has opened it (a run that was killed between two
-renames is finished then). The next run must clear away what was left.
+renames is finished then). The next run must clear away what was left. Interrupted, the same command
+goes on where it stopped.
 """
 
 import argparse
@@ -24,6 +26,8 @@ from pathlib import Path
 import numpy as np
 
 COMMAND = [sys.executable, "-m", "fnmf.cli"]
+# Results are written in less.
+WRITING_SECONDS = 0.3
 QUICK = ["--restarts", "0", "--max-iter", "30", "--weighting", "uniform"]
 
 
@@ -64,33 +68,57 @@ def prepare(folder: Path, older: Path) -> None:
     (folder / "thesis.txt").write_text("precious")
 
 
-def kill_once(folder: Path, force: bool, moment: float) -> str:
-    """Kill a run and say what became of everything."""
+def kill_once(folder: Path, force: bool, moment: float, writing: bool) -> str:
+    """Kill a run and say what became of everything.
+
+    ``moment`` counts from its start, or, if it is to be killed ``writing``, from its first file.
+    """
     table = (folder / "table.csv").read_bytes()
     more = ["-o", ".", "--force"] if force else ["-o", "new"]
     process = run(folder, 2, *more)
+    while writing and process.poll() is None and not _hidden(folder):
+        time.sleep(0.0005)
     time.sleep(moment)
     process.send_signal(signal.SIGKILL)
     process.wait()
     target = folder if force else folder / "new"
-    at_once = whole(target)
-    subprocess.run([*COMMAND, "inspect", str(target), "--json"], capture_output=True, check=False)
-    after = whole(target)
+    at_once = after = whole(target)
+    if target.exists() and at_once is None:
+        words = ["inspect", str(target), "--json"]
+        subprocess.run([*COMMAND, *words], capture_output=True, check=False)
+        after = whole(target)
     if (folder / "thesis.txt").read_text() != "precious" or (
         folder / "table.csv"
     ).read_bytes() != table:
         return "LOST a file of the user's"
     if not force and not target.exists():
-        return "nothing new, old kept" if whole(folder) == "k3" else "LOST the old result"
+        if whole(folder) != "k3":
+            return "LOST the old result"
+        return "nothing new, old kept" + _cleared(folder, target)
     if after is None:
         return "LOST: neither result is whole"
-    again = run(folder, 2, *(["-o", ".", "--force"] if force else ["-o", "new", "--force"]))
-    left = "" if again.wait() == 0 else "; the next run FAILED"
-    hidden = [path.name for path in [*folder.iterdir(), *target.iterdir()] if path.name[0] == "."]
-    left += "; LEFTOVERS stay" if hidden else ""
-    return (
-        f"{'new' if after == 'k2' else 'old'} whole {'at once' if at_once else 'when opened'}{left}"
-    )
+    told = f"{'new' if after == 'k2' else 'old'} whole {'at once' if at_once else 'when opened'}"
+    return told + _cleared(folder, target)
+
+
+def _cleared(folder: Path, target: Path) -> str:
+    """What the next run does with what a killed one left behind."""
+    if not _hidden(folder, target):
+        return ""
+    again = run(folder, 2, "-o", "." if target == folder else "new", "--force")
+    if again.wait() != 0:
+        return "; the next run FAILED"
+    return "; LEFTOVERS stay" if _hidden(folder, target) else "; leftovers cleared by the next run"
+
+
+def _hidden(*folders: Path) -> list[str]:
+    return [
+        path.name
+        for folder in folders
+        if folder.exists()
+        for path in folder.iterdir()
+        if path.name[0] == "."
+    ]
 
 
 def main() -> None:
@@ -100,8 +128,9 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    rng = np.random.default_rng(options.seed)
-    found: Counter[str] = Counter()
+    found = _stored(options)
+    # Most of a run is imports; the moments that matter are in its second half.
+    moments = np.random.default_rng(options.seed).uniform(0, 1, options.kills)
     with tempfile.TemporaryDirectory() as place:
         older = Path(place) / "older"
         older.mkdir()
@@ -111,14 +140,17 @@ def main() -> None:
         shutil.copytree(older, Path(place) / "timed")
         run(Path(place) / "timed", 2, "-o", ".", "--force").wait()
         usual = time.perf_counter() - started
-        for number in range(options.kills):
+        for number in range(found.total(), options.kills):
             folder = Path(place) / f"run {number}"
             prepare(folder, older)
-            # Most of a run is imports; the moments that matter are in its second half.
-            moment = float(rng.uniform(0.4, 1.05)) * usual
             force = number % 2 == 0
-            told = kill_once(folder, force, moment)
-            found[f"{'--force' if force else 'new folder'}: {told}"] += 1
+            writing = number % 4 >= 2
+            share = float(moments[number])
+            moment = share * WRITING_SECONDS if writing else (0.4 + 0.65 * share) * usual
+            told = kill_once(folder, force, moment, writing)
+            found[
+                f"{'--force' if force else 'new folder'}{', writing' if writing else ''}: {told}"
+            ] += 1
             shutil.rmtree(folder)
             print(f"{number + 1}/{options.kills} {told}", file=sys.stderr)
             _store(options, found)
@@ -126,11 +158,23 @@ def main() -> None:
         print(f"{count:5} {told}")
 
 
+def _command(options: argparse.Namespace) -> str:
+    return f"python benchmarks/kills.py --kills {options.kills} --seed {options.seed}"
+
+
+def _stored(options: argparse.Namespace) -> Counter[str]:
+    """What an interrupted run of the same command has found."""
+    if options.out is None or not options.out.exists():
+        return Counter()
+    record = json.loads(options.out.read_text())
+    return Counter(record["outcomes"] if record["command"] == _command(options) else {})
+
+
 def _store(options: argparse.Namespace, found: Counter[str]) -> None:
     if options.out is None:
         return
     record = {
-        "command": f"python benchmarks/kills.py --kills {options.kills} --seed {options.seed}",
+        "command": _command(options),
         "python": platform.python_version(),
         "system": f"{platform.system()} {os.uname().release.split('-')[0]}",
         "kills": found.total(),

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 import fnmf
+from fnmf import MappedCSR
 from fnmf._units import in_ordinary_units
 from fnmf.baselines import GNMF, NMF
 from fnmf.metrics import clustering_accuracy
@@ -80,7 +81,18 @@ def test_factorisations_among_the_competitors_too(data, method, power):
     assert clustering_accuracy(kinds, found.labels_) == 1
 
 
-def test_mapped_data_in_extreme_units_are_refused_with_the_remedy(data, tmp_path):
-    np.save(tmp_path / "x.npy", data[0] * 1e200)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_mapped_data_in_extreme_units_are_copied_if_small_and_else_refused(
+    data, tmp_path, monkeypatch, sparse
+):
+    X = data[0] * 1e200
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    if sparse:
+        MappedCSR.write(sp.csr_array(X), tmp_path / "x")
+        mapped = MappedCSR.open(tmp_path / "x")
+    wanted = model().fit(sp.csr_array(X) if sparse else X).labels_
+    np.testing.assert_array_equal(model().fit(mapped).labels_, wanted)
+    monkeypatch.setattr("fnmf._units._MOST_COPIED", 100)
     with pytest.raises(ValueError, match="Store X divided by"):
-        model().fit(np.load(tmp_path / "x.npy", mmap_mode="r"))
+        model().fit(mapped)

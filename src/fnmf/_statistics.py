@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf._units import divided, unit_of
 from fnmf.data import MappedCSR
 
 _CELLS_AT_ONCE = 1 << 22
@@ -41,7 +42,7 @@ class Statistics:
     spread : ndarray of shape (n_features,)
         Standard deviation of each feature.
     energy : ndarray of shape (n_features,)
-        Mean square of each feature.
+        Mean square of each feature; of data in extreme units up to a common factor.
     explained : ndarray of shape (n_features,)
         Share of each feature's variance that lies between the clusters, 0 to 1.
     chance : ndarray of shape (n_features,)
@@ -93,7 +94,8 @@ def cluster_statistics(X: Any, labels: Any) -> Statistics:
         raise ValueError(f"X has {n_samples} samples, and there are {len(codes)} labels.")
     sums = np.zeros((len(names), n_features))
     squares = np.zeros(n_features)
-    for start, stop, block in _blocks(X):
+    unit = unit_of(X)
+    for start, stop, block in _blocks(X, unit):
         members = sp.csr_array(
             (np.ones(stop - start), codes[start:stop], np.arange(stop - start + 1)),
             shape=(stop - start, len(names)),
@@ -112,15 +114,15 @@ def cluster_statistics(X: Any, labels: Any) -> Statistics:
     scatter[scatter <= 1e-12 * squares] = 0
     between = sizes @ (means - overall) ** 2
     explained = np.divide(between, scatter, out=np.zeros(n_features), where=scatter > 0)
-    fourth = _fourth_moment(X, overall)
+    fourth = _fourth_moment(_blocks(X, unit), overall)
     kurtosis = n_samples * fourth / np.where(scatter > 0, scatter, np.inf) ** 2 - 3
     return Statistics(
         names,
         codes,
         sizes,
-        means,
-        (total - sums) / others,
-        np.sqrt(scatter / n_samples),
+        means * unit,
+        (total - sums) / others * unit,
+        np.sqrt(scatter / n_samples) * unit,
         squares / n_samples,
         np.clip(explained, 0, 1),
         _chance(sizes, np.maximum(kurtosis, 0)),
@@ -151,10 +153,10 @@ def _chance(sizes: np.ndarray, kurtosis: np.ndarray) -> np.ndarray:
     return np.minimum((rank + notice(len(kurtosis)) * np.sqrt(variance)) / n, 1.0)
 
 
-def _fourth_moment(X: Any, mean: np.ndarray) -> np.ndarray:
+def _fourth_moment(blocks: Iterator[tuple[int, int, Any]], mean: np.ndarray) -> np.ndarray:
     """Sum over the samples of the fourth power of each feature's distance from its mean."""
     total = np.zeros(len(mean))
-    for start, stop, block in _blocks(X):
+    for start, stop, block in blocks:
         if isinstance(block, np.ndarray):
             total += ((block - mean) ** 4).sum(axis=0)
             continue
@@ -164,13 +166,13 @@ def _fourth_moment(X: Any, mean: np.ndarray) -> np.ndarray:
     return total
 
 
-def _blocks(X: Any) -> Iterator[tuple[int, int, Any]]:
-    """Start, stop and rows of each block, dense or CSR, in double precision."""
+def _blocks(X: Any, unit: float) -> Iterator[tuple[int, int, Any]]:
+    """Start, stop and rows of each block over a unit, dense or CSR, in double precision."""
     n_samples, n_features = X.shape
     step = max(1, _CELLS_AT_ONCE // max(1, n_features))
     for start in range(0, n_samples, step):
         stop = min(start + step, n_samples)
-        yield start, stop, rows_between(X, start, stop)
+        yield start, stop, divided(rows_between(X, start, stop), unit)
 
 
 def rows_between(X: Any, start: int, stop: int) -> Any:

@@ -282,3 +282,13 @@ def test_unfitted_models_are_refused(make, tmp_path):
     case.model = clone(case.model)
     with pytest.raises(NotFittedError):
         page_of(case, tmp_path)
+
+
+@pytest.mark.parametrize("power", [-305, 200])
+def test_values_beyond_single_precision_are_shown_in_units_that_are_told(make, tmp_path, power):
+    case = make()
+    case.X = case.X * 10.0**power
+    page = page_of(case, tmp_path)
+    assert "values on this page are in units of 1e" in page
+    assert f"e+{power}" not in page
+    assert f"e{power}" not in page.replace("units of 1e", "")

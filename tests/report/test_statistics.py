@@ -48,3 +48,16 @@ def test_top_indices_are_the_largest_and_break_ties_by_position():
     values = np.array([1.0, 3, 3, 2, 3])
     assert top_indices(values, 2) == [1, 2]
     assert top_indices(values, 9) == [1, 2, 4, 3, 0]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("power", [-300, 300])
+def test_statistics_do_not_depend_on_units(kind, power):
+    rng = np.random.default_rng(0)
+    X, labels = rng.random((40, 5)) * (rng.random((40, 5)) > 0.3), np.arange(40) % 3
+    ordinary = cluster_statistics(kind(X), labels)
+    extreme = cluster_statistics(kind(X * 10.0**power), labels)
+    for name in ("explained", "chance", "effect"):
+        np.testing.assert_allclose(getattr(extreme, name), getattr(ordinary, name), rtol=1e-9)
+    np.testing.assert_allclose(extreme.means, ordinary.means * 10.0**power, rtol=1e-9)
+    np.testing.assert_allclose(extreme.spread, ordinary.spread * 10.0**power, rtol=1e-9)

@@ -1,5 +1,6 @@
 """Everything the page shows, as plain values: computed once, drawn later."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,6 +13,7 @@ from fnmf._curves import convergence
 from fnmf._names import feature_names, sample_names
 from fnmf._statistics import Statistics, cluster_statistics
 from fnmf._text import visible
+from fnmf._units import unit_of
 from fnmf.describe import describe_clusters
 from fnmf.reporting._classes import known_classes
 from fnmf.reporting._clusters import cluster_answer, clusters_in_detail, stabilities
@@ -25,6 +27,8 @@ from fnmf.reporting._settings import parameters, record, score_table
 from fnmf.restarts import Agreement
 
 _SILHOUETTE_SAMPLES = 2000
+# What single precision, in which the page holds its numbers, has room for.
+_LEAST, _MOST = 1e-30, 1e30
 _MOST_CLUSTERS = 200
 _MOST_COMPONENT_IMAGES = 60
 
@@ -59,6 +63,7 @@ def summarise(
     """
     image_shape = about.image_shape
     check_is_fitted(model, "labels_")
+    X, about = _in_readable_units(X, about)
     stats = cluster_statistics(X, model.labels_)
     seen = stats if fitted is None else cluster_statistics(fitted, model.labels_)
     stats = replace(stats, explained=seen.explained, chance=seen.chance, energy=seen.energy)
@@ -130,6 +135,18 @@ def summarise(
     }
 
 
+def _in_readable_units(X: Any, about: About) -> tuple[Any, About]:
+    """Data whose numbers the page cannot hold in units of a power of ten, and a note about it."""
+    largest = unit_of(X)
+    if _LEAST < largest < _MOST:
+        return X, about
+    power = math.floor(math.log10(largest))
+    # In two steps: a power of ten may be too small for a number.
+    shown = X / 10.0 ** (power // 2) / 10.0 ** (power - power // 2)
+    note = f"values on this page are in units of 1e{power}"
+    return shown, replace(about, notes=[*about.notes, note])
+
+
 def _of_samples(
     model: Any,
     stats: Statistics,
@@ -185,8 +202,9 @@ def _quality(model: Any, stats: Statistics, classes: dict[str, Any] | None) -> l
             value = float(silhouette_score(np.asarray(embedding)[chosen], codes))
             text = "how clearly clusters are apart in the representation, -1 to 1"
             result.append({"name": "silhouette", "value": f"{value:.3f}", "text": text})
-    between = float((stats.explained * stats.spread**2).sum())
-    total = float((stats.spread**2).sum())
+    # Relative to the widest, whose square may be too large for a number.
+    variance = (stats.spread / max(stats.spread.max(initial=0.0), 1e-320)) ** 2
+    between, total = float((stats.explained * variance).sum()), float(variance.sum())
     if total > 0:
         text = "share of the variance of the data that lies between clusters"
         result.append({"name": "explained", "value": f"{between / total:.1%}", "text": text})
