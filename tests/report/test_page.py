@@ -217,21 +217,52 @@ def test_what_a_model_knows_of_its_certainty_is_shown(make, tmp_path):
     case.model.second_labels_ = (case.model.labels_ + 1) % 3
     case.model.cluster_stability_ = np.array([0.9, 0.6, 0.2])
     case.model.feature_qvalues_ = np.array([0.001] * 3 + [0.5] * 7)
-    case.model.k_scores_ = np.array([(2, 0.25), (3, 0.75)], dtype=[("k", "i8"), ("held_out", "f8")])
-    case.model.chosen_ = {"row_scaling": "unit length"}
+    fields = [("k", "i8"), ("score", "f8"), ("rows_agree", "f8")]
+    case.model.k_scores_ = np.array([(2, 0.5, 0.4), (3, 0.75, 0.9), (4, 0.25, 0.1)], dtype=fields)
+    case.model.n_components_, case.model.k_interval_ = 3, (3, 3)
+    case.model.chosen_ = [{"rows": "unit", "score": 7.25}, {"rows": "own", "score": 6.5}]
     page = page_of(case, tmp_path)
     for words in (
         "3 of 10 features matter",
         "false discovery rate of 10%",
-        "60% of the cluster comes back in resampled fits",
+        "60% of the cluster comes back from resamples",
         "Not reproducible",
         "Median confidence 0.55",
-        "held out",
-        "row scaling",
-        "unit length",
+        "3 clusters are recommended; 2 come next, 0.25 below.",
+        '3<span class="hidden"> (recommended)</span>',
+        "rows agree",
+        "Preparations of the data that were tried",
+        "7.25",
+        "confidence <b>0.55</b>",
         '<option value="confidence">',
     ):
         assert words in page
+
+
+@pytest.mark.parametrize(
+    ("best", "interval", "told"),
+    [
+        (3, (2, 4), "3 clusters are recommended; 2 to 4 can be defended."),
+        (1, (1, 1), "One cluster is recommended."),
+    ],
+)
+def test_the_recommended_number_comes_with_what_can_be_defended(
+    make, tmp_path, best, interval, told
+):
+    case = make()
+    fields = [("k", "i8"), ("score", "f8")]
+    case.model.k_scores_ = np.array([(2, 0.7), (3, 0.75), (4, -0.1)], dtype=fields)
+    case.model.n_components_, case.model.k_interval_ = best, interval
+    page = page_of(case, tmp_path)
+    assert page.index(told) < page.index("features matter")
+
+
+def test_features_that_do_not_matter_are_grey_among_what_sets_clusters_apart(make, tmp_path):
+    case = make()
+    case.model.feature_qvalues_ = np.array([0.001] * 3 + [0.5] * 7)
+    page = page_of(case, tmp_path)
+    table = page[page.index('data-apart="0"') :].split("</table>")[0]
+    assert 0 < table.count('<tr class="idle">') < table.count("<tr")
 
 
 def test_collapsed_weights_are_told(make, tmp_path):

@@ -17,6 +17,7 @@ _TOP_OF_CLUSTER = 8
 def clusters_in_detail(
     model: Any,
     stats: Statistics,
+    matters: np.ndarray,
     names: list[str],
     rows: list[str],
     image_shape: tuple[int, ...] | None,
@@ -43,6 +44,7 @@ def clusters_in_detail(
                         "mean": float(stats.means[c, k]),
                         "rest": float(stats.rest[c, k]),
                         "effect": float(effect[c, k]),
+                        "matters": bool(matters[k]),
                         "share": abs(float(effect[c, k])) / strongest if strongest > 0 else 0.0,
                     }
                     for k in chosen
@@ -92,7 +94,7 @@ def cluster_answer(
 
 def stabilities(model: Any, agreement: Agreement | None) -> list[dict[str, Any]] | None:
     values = getattr(model, "cluster_stability_", None)
-    text = "of the cluster comes back in resampled fits"
+    text = "of the cluster comes back from resamples"
     if values is None:
         if agreement is None:
             return None

@@ -1,12 +1,14 @@
 """How a result came about: parameters, choices made by the fit, scores by number of clusters."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, is_dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from fnmf._text import number, visible
+
+# Columns of the scores that nothing is decided by.
+_TECHNICAL = ("eigengap", "smallest")
 
 
 def parameters(model: Any) -> list[dict[str, Any]]:
@@ -20,32 +22,42 @@ def parameters(model: Any) -> list[dict[str, Any]]:
     return result
 
 
-def record(value: Any) -> dict[str, str]:
-    """A record of choices, however it is kept, as names and text."""
-    if is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    if not isinstance(value, Mapping):
-        return {} if value is None else {"choice": visible(value)}
-    return {visible(key).replace("_", " "): visible(entry) for key, entry in value.items()}
-
-
-def score_table(value: Any) -> dict[str, Any] | None:
-    """Scores by number of clusters: columns of a structured array, a mapping or a table."""
-    if value is None:
+def preparations(tried: Sequence[Mapping[str, Any]] | None) -> dict[str, Any] | None:
+    """Preparations that a fit has tried, best first, as a table."""
+    if not tried:
         return None
-    fields = getattr(getattr(value, "dtype", None), "names", None)
-    if fields:
-        columns = {name: np.asarray(value[name]) for name in fields}
-    elif isinstance(value, Mapping) or hasattr(value, "columns"):
-        columns = {str(name): np.asarray(value[name]) for name in value}
+    return _table({name: [entry.get(name, "") for entry in tried] for name in tried[0]})
+
+
+def number_of_clusters(model: Any) -> dict[str, Any] | None:
+    """The recommended number, what else could be defended, and the scores of all numbers."""
+    scores = getattr(model, "k_scores_", None)
+    if scores is None or not len(scores):
+        return None
+    best = int(model.n_components_)
+    low, high = model.k_interval_
+    others = scores[scores["k"] != best]
+    told = f"{best} clusters are recommended" if best > 1 else "One cluster is recommended"
+    if low < high:
+        told += f"; {low} to {high} can be defended."
+    elif best in scores["k"] and len(others):
+        second = others[others["score"].argmax()]
+        told += f"; {second['k']} come next, {scores['score'].max() - second['score']:.2f} below."
     else:
-        return None
-    columns = {visible(name): column for name, column in columns.items() if column.ndim == 1}
-    if not columns or len({len(column) for column in columns.values()}) != 1:
-        return None
+        told += "."
+    top = max(float(scores["score"].max()), 1e-12)
+    return {
+        "sentence": told,
+        "best": [bool(k == best) for k in scores["k"]],
+        "shares": [min(max(float(score) / top, 0.0), 1.0) for score in scores["score"]],
+        **_table({name: scores[name] for name in scores.dtype.names if name not in _TECHNICAL}),
+    }
+
+
+def _table(columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
     texts = [[_cell(entry) for entry in column] for column in columns.values()]
     return {
-        "names": [name.replace("_", " ") for name in columns],
+        "names": [visible(name).replace("_", " ") for name in columns],
         "rows": [list(row) for row in zip(*texts, strict=True)],
     }
 

@@ -23,7 +23,7 @@ from fnmf.reporting._images import heat_image
 from fnmf.reporting._layout import HEIGHT, WIDTH
 from fnmf.reporting._payload import Ranked, payload
 from fnmf.reporting._samples import chosen_samples, draw_samples
-from fnmf.reporting._settings import parameters, record, score_table
+from fnmf.reporting._settings import number_of_clusters, parameters, preparations
 from fnmf.restarts import Agreement
 
 _SILHOUETTE_SAMPLES = 2000
@@ -86,7 +86,7 @@ def summarise(
     )
     drawn = draw_samples(model, X, stats)
     stability = stabilities(model, agreement)
-    clusters = clusters_in_detail(model, stats, known, rows, image_shape)
+    clusters = clusters_in_detail(model, stats, matters, known, rows, image_shape)
     for c, (entry, described_as) in enumerate(zip(clusters, described, strict=True)):
         entry |= cluster_answer(described_as, image_shape, classes, c)
         entry["stability"] = None if stability is None else stability[c]
@@ -96,8 +96,8 @@ def summarise(
         "method": type(model).__name__,
         "unit": unit,
         "parameters": parameters(model),
-        "chosen": record(getattr(model, "chosen_", None)),
-        "k_scores": score_table(getattr(model, "k_scores_", None)),
+        "tried": preparations(getattr(model, "chosen_", None)),
+        "number": number_of_clusters(model),
         "source": {key: visible(value) for key, value in about.source.items()},
         "notes": [visible(note, longest=600) for note in about.notes],
         "facts": _facts(model, X, stats, unit),
@@ -208,6 +208,10 @@ def _quality(model: Any, stats: Statistics, classes: dict[str, Any] | None) -> l
     if total > 0:
         text = "share of the variance of the data that lies between clusters"
         result.append({"name": "explained", "value": f"{between / total:.1%}", "text": text})
+    if (confidence := getattr(model, "sample_confidence_", None)) is not None:
+        text = "how sure the cluster of a sample is, median, 0 to 1"
+        value = float(np.median(np.asarray(confidence, dtype=float)))
+        result.append({"name": "confidence", "value": f"{value:.2f}", "text": text})
     if classes is not None:
         text = "samples in the right class, clusters matched to classes"
         result.append({"name": "ACC", "value": f"{classes['accuracy']:.3f}", "text": text})

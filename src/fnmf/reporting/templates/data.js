@@ -38,6 +38,8 @@ const number = (value) => {
   if (size >= 1000) return Math.round(value).toLocaleString("en").replace("-", "−");
   return String(Number(value.toPrecision(4))).replace("-", "−");
 };
+// Smaller is not told: such rates are beyond what their model can know.
+const smallAs = (value) => (value < 1e-4 ? "< 0.0001" : number(value));
 const percent = (share) => (100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0) + "%";
 const count = (n, plural) => n.toLocaleString("en") + " " + (n === 1 ? plural.replace(/s$/, "") : plural);
 

@@ -29,7 +29,7 @@ const featureRow = (f) => {
     node("td", { class: "number", text: percent(features.explained[f]) }),
   ];
   if (features.importance) cells.push(node("td", { class: "number", text: number(features.importance[f]) }));
-  if (features.qvalue) cells.push(node("td", { class: "number", text: number(features.qvalue[f]) }));
+  if (features.qvalue) cells.push(node("td", { class: "number", text: smallAs(features.qvalue[f]) }));
   cells.push(node("td", { class: "number selected-only", text: Number.isNaN(differs) ? "" : (differs > 0 ? "+" : "") + differs.toFixed(2).replace("-", "−") }));
   return node("tr", { class: (state.feature === f ? "current " : "") + (features.matters[f] ? "" : "idle"), "data-f": f }, ...cells);
 };
