@@ -9,8 +9,11 @@ from sklearn.metrics import adjusted_rand_score
 
 import fnmf
 from fnmf import FNMF
+from fnmf.data import view_of
 from fnmf.metrics import clustering_accuracy
 from fnmf.portfolio._means import compact
+from fnmf.runners import threads
+from fnmf.solver import cluster_means
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -74,3 +77,14 @@ def test_k_means_along_principal_directions_is_that_of_all_features(form):
     X -= X.min()
     plain = KMeans(6, n_init=10, random_state=0).fit_predict(X)
     assert adjusted_rand_score(plain, compact(form(X), 6, 0)) == 1
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_means_of_clusters_are_those_of_their_rows(form):
+    rng = np.random.default_rng(0)
+    X, labels = rng.uniform(size=(50, 4)), rng.integers(0, 3, 50)
+    with threads(1) as runner:
+        means, counts = cluster_means(view_of(form(X)), labels, 4, runner)
+    np.testing.assert_array_equal(counts, np.bincount(labels, minlength=4))
+    np.testing.assert_allclose(means[:3], [X[labels == a].mean(axis=0) for a in range(3)])
+    assert not means[3].any()

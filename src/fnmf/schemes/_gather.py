@@ -17,7 +17,7 @@ from fnmf.portfolio import Task, gates
 from fnmf.runners import Runner
 from fnmf.schemes._choice import Choice
 from fnmf.schemes._stages import Measured, Prepared, Weights, look, prepare
-from fnmf.solver import cluster_moments
+from fnmf.solver import cluster_means
 from fnmf.terms import Moments, relevance
 
 _ROUNDS = 3
@@ -77,13 +77,12 @@ def _gathered(
     assert task is not None
     k = task.n_clusters
     prepared = prepare(measured, choice.units, choice.weights, choice.unit, runner)
-    view, mean = prepared.view, prepared.mean
-    begun = view if rows is None else view.subset(rows)
-    centres = mean + cluster_moments(begun, known, k, mean, runner).shifts
+    view = prepared.view
+    centres, _ = cluster_means(view if rows is None else view.subset(rows), known, k, runner)
     labels = nearest_mean(prepared.weighted, centres, omega, runner)
     for _ in range(_PASSES):
-        found = cluster_moments(view, labels, k, mean, runner)
-        centres = np.where(found.counts[:, None] > 0, mean + found.shifts, centres)
+        means, counts = cluster_means(view, labels, k, runner)
+        centres = np.where(counts[:, None] > 0, means, centres)
         before, labels = labels, nearest_mean(prepared.weighted, centres, omega, runner)
         if np.mean(labels != before) < _STILL:
             break

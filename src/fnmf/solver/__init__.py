@@ -5,6 +5,7 @@ from fnmf.solver._encode import Projected, RowModel, encode, solve_rows
 from fnmf.solver._loop import solve
 from fnmf.solver._machine import Machine
 from fnmf.solver._moments import (
+    cluster_means,
     cluster_moments,
     cluster_sums,
     column_sums,
@@ -38,6 +39,7 @@ __all__ = [
     "Snapshot",
     "Stopping",
     "Unwritten",
+    "cluster_means",
     "cluster_moments",
     "cluster_sums",
     "column_sums",

@@ -79,6 +79,25 @@ def sums_by_cluster(Z: Any, labels: np.ndarray, n_clusters: int, mean: np.ndarra
     )
 
 
+def cluster_means(
+    view: View, labels: np.ndarray, n_clusters: int, runner: Runner
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means of the rows by cluster, (k, d), 0 for those without any, and how many there are."""
+    sums = add_up(runner.over(_MeanWork(n_clusters), view, labels))[0]
+    counts = np.bincount(labels, minlength=n_clusters)
+    return sums / np.maximum(counts, 1)[:, None], counts
+
+
+@dataclass(frozen=True)
+class _MeanWork:
+    n_clusters: int
+
+    def __call__(self, part: View, labels: np.ndarray) -> tuple[np.ndarray]:
+        Z = _doubled(part)
+        sums = indicator(labels, self.n_clusters, Z.dtype) @ Z
+        return (sums if isinstance(sums, np.ndarray) else sums.toarray(),)
+
+
 def weighted_distances(
     view: View, centres: np.ndarray, labels: np.ndarray, weights: np.ndarray, runner: Runner
 ) -> np.ndarray:
