@@ -6,9 +6,8 @@ Purchases of 300 customers, and eight columns that have nothing to do with them.
 the page that ``fnmf cluster`` writes: choose a cluster, a feature, a customer.
 """
 
-# sphinx_gallery_thumbnail_path = "images/report-light.png"
-
 # %%
+# sphinx_gallery_thumbnail_path = "images/report-light.png"
 import numpy as np
 from sklearn.preprocessing import normalize
 
