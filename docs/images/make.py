@@ -30,7 +30,7 @@ def customers(path: Path) -> None:
     runpy.run_path(str(ROOT / "examples/make_customers.py"))["write"](table_file)
     table = read_table(table_file, id_column="customer", label_column="group")
     clean(table, Cleaning("median", "shift"))
-    model = fnmf.FNMF(4, random_state=0).fit(normalize(table.X))
+    model = fnmf.FNMF("auto", random_state=0).fit(normalize(table.X))
     fnmf.report(
         model,
         table.X,
