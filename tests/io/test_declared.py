@@ -203,3 +203,11 @@ def test_a_decoder_that_crashes_is_told(tmp_path):
     program.write_text("import os\nos.kill(os.getpid(), 11)\n")
     with pytest.raises(TableError, match="crashed"):
         _isolated.decode(program, {}, Path("x.h5ad"), 1)
+
+
+@pytest.mark.parametrize("size", [str(HUGE), "9" * 5000])
+def test_sizes_beyond_any_index_are_named(tmp_path, size):
+    path = tmp_path / "t.mtx"
+    path.write_text(f"%%MatrixMarket matrix coordinate real general\n3 {size} 1\n1 1 1\n")
+    with pytest.raises(TableError, match=r"t\.mtx, line 2 declares a size of 1e\+"):
+        read_table(path)

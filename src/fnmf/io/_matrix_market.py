@@ -54,11 +54,14 @@ def _sizes(path: Path, lines: Iterator[tuple[int, str]], layout: str) -> list[in
         if line.startswith("%") or line.isspace():
             continue
         words = line.split()
-        if len(words) != (3 if layout == "coordinate" else 2) or not all(
-            word.isascii() and word.isdigit() and int(word) < _MOST for word in words
-        ):
+        whole = all(word.isascii() and word.isdigit() for word in words)
+        if not whole or len(words) != (3 if layout == "coordinate" else 2):
             raise TableError(f"{path}, line {number} should hold the sizes of the matrix")
-        return [int(word) for word in words]
+        sizes = [int(word[:20]) for word in words]
+        if max(sizes) >= _MOST:
+            text = f"{path}, line {number} declares a size of {max(sizes):.3g}"
+            raise TableError(f"{text}; below {_MOST:,} can be read")
+        return sizes
     raise TableError(f"{path} has no line with its size")
 
 

@@ -12,7 +12,7 @@ from fnmf import __version__
 from fnmf._curves import convergence
 from fnmf._names import feature_names, sample_names
 from fnmf._statistics import Statistics, cluster_statistics
-from fnmf._text import visible
+from fnmf._text import counted, visible
 from fnmf._units import unit_of
 from fnmf.describe import describe_clusters
 from fnmf.reporting._classes import known_classes
@@ -181,12 +181,9 @@ def _of_features(model: Any, stats: Statistics, matters: np.ndarray) -> dict[str
 
 
 def _facts(model: Any, X: Any, stats: Statistics, unit: str) -> list[dict[str, str]]:
-    facts = [
-        (unit, f"{X.shape[0]:,}"),
-        ("features", f"{X.shape[1]:,}"),
-        ("clusters", str(len(stats.sizes))),
-    ]
-    return [{"name": name, "value": value} for name, value in facts]
+    facts = [(unit, X.shape[0]), ("features", X.shape[1]), ("clusters", len(stats.sizes))]
+    told = (counted(count, name).split(" ", 1) for name, count in facts)
+    return [{"value": value, "name": name} for value, name in told]
 
 
 def _quality(model: Any, stats: Statistics, classes: dict[str, Any] | None) -> list[dict[str, str]]:
