@@ -5,7 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from fnmf.data import view_of
-from fnmf.graph import adaptive_weights, nearest_anchors, vote
+from fnmf.graph import Nearest, adaptive_weights, improve_held, nearest_anchors, vote
+from fnmf.graph._partition import RESOLUTION
 from fnmf.runners import threads
 from fnmf.solver import Machine
 from fnmf.terms import AnchorTies
@@ -50,3 +51,29 @@ def test_vote_follows_the_larger_share():
     from fnmf.graph import Nearest
 
     assert vote(Nearest(*nearest), np.array([0, 1, 1])).tolist() == [1]
+
+
+def test_no_single_move_of_a_held_sample_is_better_than_the_end():
+    rng = np.random.default_rng(0)
+    n, count, k = 40, 8, 3
+    indices = np.array([rng.permutation(count)[:2] for _ in range(n)], np.int32)
+    shares = rng.dirichlet(np.ones(2), n)
+    Z = np.zeros((n, count))
+    np.put_along_axis(Z, indices.astype(np.int64), shares, axis=1)
+    S = Z / np.maximum(Z.sum(axis=0), 1e-12) @ Z.T
+
+    def value(labels):
+        """Modularity from its definition; all degrees are 1."""
+        same = labels[:, None] == labels
+        return ((S - RESOLUTION / n) * same).sum() / n
+
+    start = rng.integers(0, k, n)
+    found = improve_held(Nearest(indices, shares), count, start)
+    best = value(found)
+    assert best > value(start)
+    for i in range(n):
+        for other in range(k):
+            moved = found.copy()
+            moved[i] = other
+            if len(np.unique(moved)) == k:
+                assert value(moved) <= best + 1e-9

@@ -9,7 +9,7 @@ from sklearn.datasets import make_blobs
 
 from fnmf.graph import adaptive_neighbors, improve, modularity, partition, small_graph
 from fnmf.graph._eigen import leading_vectors
-from fnmf.graph._partition import _RESOLUTION
+from fnmf.graph._partition import RESOLUTION
 from fnmf.metrics import clustering_accuracy
 
 
@@ -24,7 +24,7 @@ def value(graph: sp.csr_array, labels: np.ndarray) -> float:
     S = graph.toarray()
     same = labels[:, None] == labels
     expected = np.outer(S.sum(axis=1), S.sum(axis=1)) / S.sum()
-    return float(((S - _RESOLUTION * expected) * same).sum() / S.sum())
+    return float(((S - RESOLUTION * expected) * same).sum() / S.sum())
 
 
 @pytest.mark.parametrize("seed", range(5))

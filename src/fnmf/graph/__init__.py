@@ -1,6 +1,7 @@
 """Nearest neighbours and the graph built from them."""
 
 from fnmf.graph._adaptive import adaptive_neighbors, adaptive_weights, neighbor_graph
+from fnmf.graph._anchor_moves import improve_held
 from fnmf.graph._anchors import Nearest, anchor_votes, nearest_anchors, vote
 from fnmf.graph._attraction import attraction
 from fnmf.graph._modularity import modularity, ties_between
@@ -28,6 +29,7 @@ __all__ = [
     "estimate_recall",
     "graph_votes",
     "improve",
+    "improve_held",
     "in_few_parts",
     "modularity",
     "nearest_anchors",

@@ -17,7 +17,7 @@ from fnmf._lloyd import quick_kmeans
 from fnmf.graph._eigen import leading_vectors
 
 # Price of unequal sizes, 1 in Newman's modularity; less lets clusters differ in size.
-_RESOLUTION = 0.7
+RESOLUTION = 0.7
 # Up to so many samples a dense eigensolver is faster.
 _SMALL = 200
 _SWEEPS = 20
@@ -83,7 +83,7 @@ def improve(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> Partiti
     if degree.sum() == 0:
         return Partition(labels, 0.0)
     lists = graph.indptr, graph.indices, graph.data
-    value = _improve(*lists, degree, labels, n_clusters, _RESOLUTION, _SWEEPS)
+    value = _improve(*lists, degree, labels, n_clusters, RESOLUTION, _SWEEPS)
     return Partition(labels, float(value))
 
 

@@ -18,6 +18,7 @@ from fnmf.graph import (
     anchor_votes,
     best_of,
     graph_votes,
+    improve_held,
     in_few_parts,
     nearest_anchors,
     neighbor_graph,
@@ -156,7 +157,7 @@ class AnchorHold(Nothing):
         if known is not None:
             others = [extended(known, self._weighted, self._runner, self._view)]
         labels = partition(graph, n_clusters, seed, starts=_STARTS, others=others).labels
-        return vote(self.nearest, labels)
+        return improve_held(self.nearest, len(labels), vote(self.nearest, labels))
 
     def votes(self, labels: np.ndarray, n_clusters: int) -> np.ndarray | None:
         return anchor_votes(self.nearest, labels[self.anchors], n_clusters)
