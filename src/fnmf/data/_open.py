@@ -25,14 +25,9 @@ def view_of(X: Data, scaling: Scaling | None = None, columns: np.ndarray | None 
 
 
 def quickest(view: View) -> View:
-    """The same data dense, if they are CSR in memory, well filled and not large."""
-    X = view.X
-    if not (isinstance(X, sp.csr_array) and view.scaling is None):
-        return view
-    cells = X.shape[0] * X.shape[1]
-    if X.nnz < _FILLED * cells or cells * X.dtype.itemsize > _MOST_BYTES:
-        return view
-    return view_of(X.toarray())
+    """The same data dense, if they are CSR, well filled and not large."""
+    size = view.shape[0] * view.shape[1] * view.dtype.itemsize
+    return view.dense() if view.filled >= _FILLED and size <= _MOST_BYTES else view
 
 
 def as_view(X: Any, name: str = "X") -> View:

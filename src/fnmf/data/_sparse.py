@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.data._blocks import sparse_blocks
+from fnmf.data._dense import DenseView
 from fnmf.data._mapped import MappedCSR
 from fnmf.data._scaling import Scaling
 from fnmf.data._views import View
@@ -23,9 +24,14 @@ class SparseView(View):
         super().__init__(X, scaling)
         self.shape = (X.shape[0], X.shape[1])
         self.kept = np.arange(X.shape[1])
+        if scaling is None and isinstance(X, sp.csr_array):
+            self.filled = X.nnz / max(X.shape[0] * X.shape[1], 1)
 
     def scaled(self, scaling: Scaling, drop: bool = False) -> SparseView:
         return SparseView(self.X, scaling)
+
+    def dense(self) -> View:
+        return DenseView(self.X.toarray())
 
     def subset(self, rows: np.ndarray) -> SparseView:
         scaling = self._exact_scaling

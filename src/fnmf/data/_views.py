@@ -37,10 +37,13 @@ class View(ABC):
         The rows themselves, where compiled loops can read them without a converted copy.
     remote : bool
         Whether rows are elsewhere: only runners can reach them.
+    filled : float
+        Share of entries that are stored, if a dense copy may be made; else 0.
     """
 
     sparse: bool
     remote: bool = False
+    filled: float = 0.0
     in_place: np.ndarray | None = None
     shape: tuple[int, int]
     kept: np.ndarray
@@ -50,6 +53,10 @@ class View(ABC):
         self.dtype = working_dtype(X.dtype)
         self._exact_scaling = scaling
         self.scaling = None if scaling is None else scaling.astype(self.dtype)
+
+    def dense(self) -> View:
+        """The same rows as they are, dense."""
+        return self
 
     @abstractmethod
     def scaled(self, scaling: Scaling, drop: bool = False) -> View:

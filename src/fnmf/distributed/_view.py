@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from fnmf.data import Scaling, View, view_of, working_dtype
 from fnmf.distributed._blocks import Blocks, blocks_of
-from fnmf.distributed._worker import Facts, facts, rows_at, total
+from fnmf.distributed._worker import Facts, dense_block, facts, rows_at, total
 
 
 class DaskView(View):
@@ -28,6 +28,8 @@ class DaskView(View):
         How rows are rescaled.
     columns : ndarray or None
         The features that a dense view has, if not all.
+    filled : float
+        Share of entries that are stored.
     """
 
     remote = True
@@ -39,8 +41,10 @@ class DaskView(View):
         sparse: bool,
         scaling: Scaling | None = None,
         columns: np.ndarray | None = None,
+        filled: float = 0.0,
     ) -> None:
         super().__init__(X, scaling)
+        self.filled = filled
         self._blocks, self.sparse, self._columns = blocks, sparse, columns
         self.kept = np.arange(X.shape[1]) if columns is None else columns
         self.shape = (X.shape[0], len(self.kept))
@@ -50,6 +54,10 @@ class DaskView(View):
             return DaskView(self.X, self._blocks, self.sparse, scaling)
         columns = np.flatnonzero(scaling.columns)
         return DaskView(self.X, self._blocks, False, scaling.of_columns(columns), columns)
+
+    def dense(self) -> DaskView:
+        X = self.X.map_blocks(dense_block, meta=np.empty((0, 0), self.X.dtype))
+        return DaskView(X, blocks_of(X), False)
 
     def blocks(self) -> list[tuple[int, int]]:
         return self._blocks.bounds
@@ -126,7 +134,9 @@ def dask_view(estimator: Any, X: Any) -> DaskView:
                 f"to {bounds[1] - 1}) goes down to {one.smallest:g}. {name} factorises "
                 "non-negative data; shift each feature by its minimum, or scale it to [0, 1]."
             )
-    return DaskView(X, blocks, found[0].sparse)
+    sparse = found[0].sparse
+    filled = sum(one.stored for one in found) / (X.shape[0] * X.shape[1])
+    return DaskView(X, blocks, sparse, filled=filled if sparse else 0.0)
 
 
 def _check_block(which: str, one: Facts, first: Facts, X: Any) -> None:

@@ -32,6 +32,11 @@ def tidy(block: Any) -> Any:
     return block if isinstance(block, np.ndarray) else np.asarray(block)
 
 
+def dense_block(block: Any) -> np.ndarray:
+    """A CSR block with all its zeros."""
+    return tidy(block).toarray()
+
+
 class Facts(NamedTuple):
     """What the door wants to know of a block."""
 
@@ -40,6 +45,7 @@ class Facts(NamedTuple):
     sparse: bool
     finite: bool
     smallest: float
+    stored: int
 
 
 def facts(block: Any) -> Facts:
@@ -49,7 +55,7 @@ def facts(block: Any) -> Facts:
     numbers = values.dtype.kind in "fiub"
     finite = bool(np.isfinite(values).all()) if numbers else False
     smallest = float(values.min()) if numbers and values.size else 0.0
-    return Facts(block.shape, values.dtype, sparse, finite, smallest)
+    return Facts(block.shape, values.dtype, sparse, finite, smallest, values.size)
 
 
 def rows_at(block: Any, places: np.ndarray) -> Any:
