@@ -1,4 +1,4 @@
-"""How many clusters, how sure, and why: every bar of the issue on choosing, printed.
+"""How many clusters, how sure, and why: every bar of choosing, measured, stored and printed.
 
     python benchmarks/choose.py planted      exact number on 60 planted sets
     python benchmarks/choose.py shuffled     one cluster on shuffled data
@@ -8,32 +8,66 @@
     python benchmarks/choose.py features     false discoveries and power on planted noise
     python benchmarks/choose.py stability    solid clusters in a fresh half of the samples
 
-``--sets N`` takes every set whose number is a multiple of the right step, so that N remain.
+``--out results/choosing.json`` keeps the rows of a part there with command, versions and seed, and
+``--print`` tells what is kept. ``--sets N`` takes N of the sixty planted sets. ``real``,
+``confidence`` and ``stability`` need FNMF_DATA_HOME, see ``_unseen_sets.py``.
 """
 
 import argparse
+import json
+import platform
+import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import numpy as np
+import scipy
+import sklearn
 
+import fnmf
 from _planted import planted, shuffled
 from _rules import RULES
 from _unseen_sets import ALL, data
 from fnmf import FNMF, choose_n_components
 
 _MOST = 15
+_RATE = 0.1
+_SOLID, _BACK = 0.75, 0.5
+OWN = "fnmf"
+
+Row = dict[str, Any]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", choices=sorted(PARTS))
+    parser.add_argument("parts", nargs="*", choices=[[], *MEASURE])
     parser.add_argument("--sets", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--print", action="store_true", dest="only_print")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
-    PARTS[arguments.part](arguments.sets, arguments.seed)
+    kept = stored(arguments.out)
+    for part in arguments.parts or MEASURE:
+        if not arguments.only_print:
+            rows = []
+            for row in MEASURE[part](arguments.sets, arguments.seed):
+                rows.append({name: _plain(value) for name, value in row.items()})
+                print(part, *(f"{name}={value}" for name, value in rows[-1].items()), flush=True)
+            kept[part] = {**_about(arguments.seed), "rows": rows}
+            if arguments.out:
+                text = json.dumps(kept, indent=1)
+                arguments.out.write_text(text + "\n", encoding="utf-8")
+        if part in kept:
+            print(*TELL[part](kept[part]["rows"]), sep="\n")
+
+
+def stored(path: Path | None) -> dict[str, Any]:
+    """What earlier runs kept."""
+    return json.loads(path.read_text(encoding="utf-8")) if path and path.exists() else {}
 
 
 def labelled(most: int) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
@@ -50,49 +84,64 @@ def numbers(sets: int) -> list[int]:
     return sorted({round(i * 60 / sets) for i in range(sets)} & set(range(60)))
 
 
-def exact(errors: list[int]) -> str:
-    """Shares of right answers."""
-    off = np.abs(errors)
-    return f"exact {np.mean(off == 0):.2f}, within one {np.mean(off <= 1):.2f} of {len(off)}"
-
-
-def planted_sets(sets: int, seed: int) -> None:
-    errors: dict[int, list[int]] = {}
+def planted_sets(sets: int, seed: int) -> Iterator[Row]:
     for i in numbers(sets):
         one = planted(i)
-        k = int(one.y.max()) + 1
         choice = choose_n_components(one.X, random_state=seed, n_jobs=1)
-        errors.setdefault(one.noise, []).append(choice.n_components - k)
-        print(f"{i:2d} {one.kind:12s} noise x{one.noise:<2d} k={k:2d}: {choice}", flush=True)
-    for noise, found in sorted(errors.items()):
-        print(f"noise x{noise}: {exact(found)}")
-    print(exact([e for found in errors.values() for e in found]))
+        yield {
+            "set": i,
+            "kind": one.kind,
+            "noise": one.noise,
+            "k": int(one.y.max()) + 1,
+            "found": choice.n_components,
+            "interval": list(choice.interval),
+            "also": list(choice.also),
+        }
 
 
-def shuffled_sets(sets: int, seed: int) -> None:
-    found = []
+def tell_planted(rows: list[Row]) -> Iterator[str]:
+    for noise in sorted({row["noise"] for row in rows}):
+        some = [row for row in rows if row["noise"] == noise]
+        yield f"noise x{noise}: {exact(some)}"
+    inside = np.mean([row["interval"][0] <= row["k"] <= row["interval"][1] for row in rows])
+    flat = np.mean([not row["also"] for row in rows])
+    yield f"planted: {exact(rows)}; in the interval {inside:.2f}; not called a hierarchy {flat:.2f}"
+
+
+def shuffled_sets(sets: int, seed: int) -> Iterator[Row]:
     for i in numbers(sets):
         X = shuffled(planted(i).X, np.random.RandomState(i))
-        found.append(choose_n_components(X, random_state=seed, n_jobs=1).n_components == 1)
-    print(f"one cluster on {np.mean(found):.2f} of {len(found)} shuffled sets")
+        found = choose_n_components(X, random_state=seed, n_jobs=1)
+        yield {"set": i, "found": found.n_components}
 
 
-def real_sets(sets: int, seed: int) -> None:
-    errors: dict[str, list[int]] = {}
+def tell_shuffled(rows: list[Row]) -> Iterator[str]:
+    share = np.mean([row["found"] == 1 for row in rows])
+    yield f"one cluster on {share:.2f} of {len(rows)} shuffled sets"
+
+
+def real_sets(sets: int, seed: int) -> Iterator[Row]:
     for name, X, y in labelled(_MOST):
-        k = int(y.max()) + 1
         own = choose_n_components(X, random_state=seed, n_jobs=1)
-        answers = {"fnmf": own.n_components}
+        answers = {OWN: own.n_components}
         answers |= {rule: find(X, _MOST, seed) for rule, find in RULES.items()}
-        for rule, answer in answers.items():
-            errors.setdefault(rule, []).append(answer - k)
-        print(f"{name:15s} k={k:2d} {answers} interval {own.interval}", flush=True)
-    for rule, found in errors.items():
-        print(f"{rule:18s} {exact(found)}")
+        yield {
+            "data": name,
+            "k": int(y.max()) + 1,
+            "interval": list(own.interval),
+            "also": list(own.also),
+            "answers": answers,
+        }
 
 
-def cost(sets: int, seed: int) -> None:
-    ratios = []
+def tell_real(rows: list[Row]) -> Iterator[str]:
+    for rule in rows[0]["answers"]:
+        yield f"{rule:18s} {exact([{**row, 'found': row['answers'][rule]} for row in rows])}"
+    inside = [row["interval"][0] <= row["k"] <= row["interval"][1] for row in rows]
+    yield f"classes in the interval of {OWN}: {np.mean(inside):.2f}"
+
+
+def cost(sets: int, seed: int) -> Iterator[Row]:
     for i in numbers(sets):
         X = planted(i).X
         took = []
@@ -103,25 +152,35 @@ def cost(sets: int, seed: int) -> None:
             FNMF(choice.n_components, random_state=seed, n_jobs=1).fit(X)
             took.append((middle - start, time.perf_counter() - middle))
         chosen, fitted = np.min(took, axis=0)
-        ratios.append(chosen / fitted)
-        print(f"{i:2d} {X.shape}: {chosen:.2f} s, a fit {fitted:.2f} s", flush=True)
-    print(f"choosing among 2 to {_MOST} costs {np.median(ratios):.1f} fits (median)")
+        yield {"set": i, "shape": list(X.shape), "choosing": chosen, "fit": fitted}
 
 
-def confidence(sets: int, seed: int) -> None:
-    gains, errors = [], []
+def tell_cost(rows: list[Row]) -> Iterator[str]:
+    ratio = np.median([row["choosing"] / row["fit"] for row in rows])
+    yield f"choosing among 2 to {_MOST} costs {ratio:.1f} fits (median of {len(rows)})"
+
+
+def confidence(sets: int, seed: int) -> Iterator[Row]:
     for name, X, y in labelled(_MOST):
         model = FNMF(int(y.max()) + 1, random_state=seed, n_jobs=1).fit(X)
         right = _of_majority(model.labels_, y)
         sure = model.sample_confidence_.astype(float)
         order = np.argsort(-sure, kind="stable")
         half = len(order) // 2
-        gains.append(right[order[:half]].mean() - right[order[half:]].mean())
-        errors.append(calibration_error(sure, right))
-        print(f"{name:15s} top half {gains[-1]:+.3f}, calibration error {errors[-1]:.3f}")
-    print(
-        f"top half better on {np.mean(np.array(gains) > 0):.2f} of {len(gains)} sets, "
-        f"by {np.mean(gains):.3f}; calibration error {np.mean(errors):.3f}"
+        yield {
+            "data": name,
+            "surer half": right[order[:half]].mean(),
+            "other half": right[order[half:]].mean(),
+            "calibration error": calibration_error(sure, right),
+        }
+
+
+def tell_confidence(rows: list[Row]) -> Iterator[str]:
+    gains = np.array([row["surer half"] - row["other half"] for row in rows])
+    error = np.mean([row["calibration error"] for row in rows])
+    yield (
+        f"surer half better on {np.mean(gains > 0):.2f} of {len(rows)} sets, "
+        f"by {gains.mean():.3f}; calibration error {error:.3f}"
     )
 
 
@@ -133,23 +192,28 @@ def calibration_error(sure: np.ndarray, right: np.ndarray, bins: int = 10) -> fl
     )
 
 
-def features(sets: int, seed: int) -> None:
-    false, power = [], []
+def features(sets: int, seed: int) -> Iterator[Row]:
     for i in numbers(min(sets, 50)):
         one = planted(i)
-        k = int(one.y.max()) + 1
-        model = FNMF(k, random_state=seed, n_jobs=1).fit(one.X)
-        found = model.feature_qvalues_ <= 0.1
-        false.append((found & ~one.real).sum() / max(found.sum(), 1))
+        model = FNMF(int(one.y.max()) + 1, random_state=seed, n_jobs=1).fit(one.X)
+        found = model.feature_qvalues_ <= _RATE
         # A real feature in which the planted clusters happen to agree informs about nothing.
         telling = one.real & (_explained(one.X, one.y) > 0.1)
-        power.append(found[telling].mean())
-        print(f"{i:2d} {one.kind:12s} x{one.noise:<2d} false {false[-1]:.3f} power {power[-1]:.3f}")
-    print(f"false share {np.mean(false):.3f}, power {np.mean(power):.3f} over {len(false)} sets")
+        yield {
+            "set": i,
+            "kind": one.kind,
+            "noise": one.noise,
+            "false": (found & ~one.real).sum() / max(found.sum(), 1),
+            "power": found[telling].mean(),
+        }
 
 
-def stability(sets: int, seed: int) -> None:
-    back = []
+def tell_features(rows: list[Row]) -> Iterator[str]:
+    false, power = (np.mean([row[name] for row in rows]) for name in ("false", "power"))
+    yield f"false share {false:.3f}, power {power:.3f} over {len(rows)} sets"
+
+
+def stability(sets: int, seed: int) -> Iterator[Row]:
     for name, X, y in labelled(_MOST):
         order = np.random.RandomState(seed).permutation(X.shape[0])
         one, other = (np.sort(order[i::2]) for i in (0, 1))
@@ -162,10 +226,27 @@ def stability(sets: int, seed: int) -> None:
         np.add.at(shared, (first.labels_, again), 1)
         either = shared.sum(axis=1)[:, None] + shared.sum(axis=0) - shared
         overlap = (shared / np.maximum(either, 1)).max(axis=1)
-        solid = first.cluster_stability_ >= 0.75
-        back += (overlap[solid] >= 0.5).tolist()
-        print(f"{name:15s} {solid.sum()} solid, {(overlap[solid] >= 0.5).sum()} come back")
-    print(f"{np.mean(back):.3f} of {len(back)} solid clusters come back")
+        solid = first.cluster_stability_ >= _SOLID
+        back = overlap[solid] >= _BACK
+        yield {"data": name, "clusters": k, "solid": solid.sum(), "back": back.sum()}
+
+
+def tell_stability(rows: list[Row]) -> Iterator[str]:
+    solid, back, all_ = (sum(row[name] for row in rows) for name in ("solid", "back", "clusters"))
+    yield f"{back / max(solid, 1):.3f} of {solid} solid clusters (of {all_}) come back"
+
+
+def exact(rows: list[Row]) -> str:
+    """Shares of right answers."""
+    off = np.abs([row["found"] - row["k"] for row in rows])
+    return f"exact {np.mean(off == 0):.2f}, within one {np.mean(off <= 1):.2f} of {len(off)}"
+
+
+def _about(seed: int) -> Row:
+    """How a part was made."""
+    versions = {one.__name__: one.__version__ for one in (fnmf, np, scipy, sklearn)}
+    command = f"python benchmarks/{Path(sys.argv[0]).name} {' '.join(sys.argv[1:])}"
+    return {"command": command, "seed": seed, "python": platform.python_version(), **versions}
 
 
 def _of_majority(labels: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -179,7 +260,13 @@ def _explained(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return 1 - ((X - means[y]) ** 2).sum(axis=0) / np.where(total > 0, total, 1)
 
 
-PARTS = {
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.integer):
+        return int(value)
+    return round(float(value), 5) if isinstance(value, float) else value
+
+
+MEASURE: dict[str, Callable[[int, int], Iterator[Row]]] = {
     "planted": planted_sets,
     "shuffled": shuffled_sets,
     "real": real_sets,
@@ -187,6 +274,15 @@ PARTS = {
     "confidence": confidence,
     "features": features,
     "stability": stability,
+}
+TELL: dict[str, Callable[[list[Row]], Iterator[str]]] = {
+    "planted": tell_planted,
+    "shuffled": tell_shuffled,
+    "real": tell_real,
+    "cost": tell_cost,
+    "confidence": tell_confidence,
+    "features": tell_features,
+    "stability": tell_stability,
 }
 
 if __name__ == "__main__":

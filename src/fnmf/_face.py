@@ -189,8 +189,7 @@ class FactorisationFace(Answers, CallbackSupportMixin, NonNegativeFace):
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         with workplace(self, data, settings.n_jobs) as (view, runner):
             number = choose_number(view, settings, NUMBERS, seed, runner)
-        kept = {"k_scores": number.scores, "k_interval": number.interval}
-        return settings.with_components(number.n_components), kept
+        return settings.with_components(number.n_components), number.kept()
 
     def _settings(self) -> Settings:
         """Settings of the fit, with the number of components that it had."""

@@ -77,6 +77,7 @@ class Fitted:
     n_components: int | None = _kept("n_components_", None)
     k_scores: np.ndarray | None = _kept("k_scores_", None)
     k_interval: tuple[int, int] | None = _kept("k_interval_", None)
+    k_also: tuple[int, ...] | None = _kept("k_also_", None)
     objective: float | None = _kept("objective_", None)
     history: np.ndarray | None = _kept("history_", None)
     n_iter: int | None = _kept("n_iter_", None)

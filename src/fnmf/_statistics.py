@@ -38,7 +38,7 @@ class Statistics:
     means : ndarray of shape (n_clusters, n_features)
         Mean of each feature in each cluster.
     rest : ndarray of shape (n_clusters, n_features)
-        Mean of each feature outside each cluster.
+        Mean of each feature outside each cluster; its own mean if there is only one.
     spread : ndarray of shape (n_features,)
         Standard deviation of each feature.
     energy : ndarray of shape (n_features,)
@@ -108,6 +108,8 @@ def cluster_statistics(X: Any, labels: Any) -> Statistics:
     total = sums.sum(axis=0)
     means = sums / sizes[:, None]
     others = np.maximum(n_samples - sizes, 1)[:, None]
+    # A single cluster has no rest to differ from.
+    rest = (total - sums) / others if len(names) > 1 else means
     overall = total / n_samples
     scatter = np.maximum(squares - n_samples * overall**2, 0)
     # Below rounding error a feature is constant.
@@ -121,7 +123,7 @@ def cluster_statistics(X: Any, labels: Any) -> Statistics:
         codes,
         sizes,
         means * unit,
-        (total - sums) / others * unit,
+        rest * unit,
         np.sqrt(scatter / n_samples) * unit,
         squares / n_samples,
         np.clip(explained, 0, 1),

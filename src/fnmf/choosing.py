@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from fnmf._fnmf import FNMF
 from fnmf._settings import Settings
+from fnmf._units import in_ordinary_units
 from fnmf._validation import check_data, check_integer
 from fnmf.data import view_of
 from fnmf.runners import threads
@@ -70,7 +71,7 @@ def choose_n_components(
         raise ValueError("numbers has no number above 1; pass a range such as range(2, 16).")
     model = FNMF("auto", random_state=random_state, n_jobs=n_jobs, **parameters)
     settings = Settings.of(model.get_params(deep=False))
-    data = check_data(model, X, reset=True)
+    data = in_ordinary_units(model, check_data(model, X, reset=True), reset=True)
     seed = check_random_state(random_state).randint(_MAX_SEED)
     with threads(settings.n_jobs) as runner:
         return choose_number(view_of(data), settings, wanted, seed, runner)

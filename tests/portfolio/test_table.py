@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from fnmf.data import view_of
 from fnmf.portfolio import Table
-from fnmf.portfolio._columns import copies, independence, votes
+from fnmf.portfolio._columns import copies, kin, votes
 from fnmf.portfolio._judge import association, score
 
 
@@ -64,7 +64,19 @@ def test_independence_comes_from_squared_correlations(sparse):
     X = np.column_stack([X, X[:, 0] + 0.1 * data()[:, 1]])
     squares = (np.corrcoef(X.T) ** 2).sum(axis=1)
     expected = 1 / np.maximum(squares - 7 / 120, 1)
-    np.testing.assert_allclose(independence(table_of(X, sparse=sparse)), expected, rtol=1e-3)
+    found = kin(table_of(X, sparse=sparse))
+    np.testing.assert_allclose(found.independence, expected, rtol=1e-3)
+    assert found.related.tolist() == [True, *[False] * 6, True]
+
+
+def test_features_of_one_cluster_are_related_and_shuffled_ones_are_not():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [450, 50])
+    real = rng.uniform(size=(500, 4)) + (y == 1)[:, None]
+    noise = rng.permuted(np.tile(real, 50), axis=0)
+    related = kin(table_of(np.hstack([real, noise]))).related
+    assert related[:4].all()
+    assert related[4:].mean() < 0.02
 
 
 def test_association_of_independent_labels_is_chance_and_of_equal_ones_is_not():

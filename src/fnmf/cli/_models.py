@@ -8,6 +8,8 @@ from fnmf.cli._progress import IterationCallback, working
 
 # The class that goes on from checkpoints and reads by blocks.
 OURS = "FNMF"
+# What choosing a number says itself.
+_OF_THE_CHOICE = {"n_components", "n_clusters", "random_state", "n_jobs"}
 
 
 def make_model(
@@ -36,12 +38,14 @@ def make_model(
     return model.set_params(**given)
 
 
-def recommend(X: Any, seed: int, jobs: int | None) -> Any:
-    """The number of clusters that the data recommend."""
+def recommend(X: Any, model: Any, seed: int, jobs: int | None) -> Any:
+    """The number of clusters that the data recommend; explored as a model of ours would do it."""
     from fnmf import choose_n_components
 
+    given = model.get_params(deep=False) if type(model).__name__ == OURS else {}
+    known = {name: value for name, value in given.items() if name not in _OF_THE_CHOICE}
     with working("Comparing numbers of clusters"):
-        return choose_n_components(X, random_state=seed, n_jobs=jobs)
+        return choose_n_components(X, random_state=seed, n_jobs=jobs, **known)
 
 
 def parse_parameters(pairs: list[str]) -> dict[str, Any]:

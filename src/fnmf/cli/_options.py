@@ -47,6 +47,19 @@ class Missing(StrEnum):
     median = "median"
 
 
+def number_of_clusters(text: str) -> int | None:
+    """A number from 1, or ``None`` where the data shall say it."""
+    if text.strip().lower() == "auto":
+        return None
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if number < 1:
+        raise typer.BadParameter(f"{text!r} is neither a whole number from 1 nor auto.")
+    return number
+
+
 _READING = "Reading"
 _OUTPUT = "Output"
 

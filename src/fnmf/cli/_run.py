@@ -92,8 +92,8 @@ class Run:
         told = fit_model(self.model, X, **options)
         notes = [*map(note_text, self.table.notes), *alike, *map(in_options, told)]
         if self.choice is not None:
-            self.model.k_scores_ = self.choice.scores
-            self.model.k_interval_ = self.choice.interval
+            for name, value in self.choice.kept().items():
+                setattr(self.model, f"{name}_", value)
         self._describe(X, notes, time.perf_counter() - started)
 
     def _describe(self, X: Any, notes: list[str], seconds: float) -> None:
@@ -118,6 +118,7 @@ class Run:
                     "made on": self.record["started"],
                 },
                 notes=notes,
+                choice=self.choice,
             )
             own = self._in_own_units()
             self.summary = summarise(self.model, own, about, agreement, fitted=X)

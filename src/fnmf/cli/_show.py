@@ -74,7 +74,7 @@ def show_summary(summary: dict[str, Any], notes: list[str]) -> None:
     out.print(clusters)
     if len(summary["clusters"]) > _MOST_CLUSTERS:
         out.print(f"... and {len(summary['clusters']) - _MOST_CLUSTERS} more clusters")
-    if summary["weights"]["each"]:
+    if any(entry["features"] for entry in summary["weights"]["each"]):
         weights = table("weighting", "features that count", "largest weights")
         for j, entry in enumerate(summary["weights"]["each"], start=1):
             told = [f"{f['name']} {f['value']:.2g}" for f in entry["features"][:_TOP]]

@@ -26,8 +26,9 @@ def cluster(
         typer.Option(
             "-k",
             "--clusters",
-            min=1,
-            help="Number of clusters; recommended from the data if not given.",
+            parser=options.number_of_clusters,
+            metavar="K|auto",
+            help="Number of clusters; recommended from the data if it is auto or not given.",
             show_default=False,
         ),
     ] = None,
@@ -227,7 +228,7 @@ def cluster(
         if clusters is None:
             from fnmf.cli._models import recommend
 
-            choice = recommend(recipe.prepare(table.X), seed, jobs)
+            choice = recommend(recipe.prepare(table.X), model, seed, jobs)
             model = make_model(method, choice.n_components, seed, jobs, given)
         shape = parse_shape(image_shape, table.X.shape[1]) or table.image_shape
         if restarts is None:

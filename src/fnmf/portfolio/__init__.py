@@ -12,7 +12,7 @@ from fnmf.portfolio._explore import (
     structure,
     task_of,
 )
-from fnmf.portfolio._number import SCORES, Numbers, possible, score_numbers
+from fnmf.portfolio._number import SCORES, Numbers, levels, possible, score_numbers, score_table
 from fnmf.portfolio._resampling import (
     agrees_beyond_chance,
     come_back,
@@ -37,10 +37,12 @@ __all__ = [
     "factors",
     "gates",
     "halves_agree",
+    "levels",
     "possible",
     "row_halves",
     "row_treatments",
     "score_numbers",
+    "score_table",
     "structure",
     "task_of",
 ]

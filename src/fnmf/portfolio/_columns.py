@@ -1,6 +1,6 @@
 """Features that repeat others: copies share one vote, and families of like ones begin small."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,8 @@ _CONSTANT = 1e-8
 # Rows that correlations are taken from.
 _ROWS = 500
 _COLUMNS_AT_ONCE = 4096
+# Standard deviations from chance at which a feature has relatives.
+_RELATED = 3.0
 
 
 def copies(table: Table) -> np.ndarray:
@@ -31,10 +33,26 @@ def votes(groups: np.ndarray) -> np.ndarray:
     return 1.0 / np.bincount(groups)[groups]
 
 
-def independence(table: Table) -> np.ndarray:
-    """1 / Σ_l ρ_kl², the share of each feature in what its relatives tell together, (d,).
+class Kin(NamedTuple):
+    """How features go with others.
 
-    Chance alone adds (d − 1)/n to the sum, which is taken off again.
+    Attributes
+    ----------
+    independence : ndarray of shape (d,)
+        1 / Σ_l ρ_kl², the share of each feature in what its relatives tell together.
+    related : ndarray of bool of shape (d,)
+        Whether the sum is larger than features without relatives would have it.
+    """
+
+    independence: np.ndarray
+    related: np.ndarray
+
+
+def kin(table: Table) -> Kin:
+    """Correlations of every feature with all others.
+
+    Chance alone adds (d − 1)/n to the sum of squares, which is taken off, with a standard deviation
+    of √(2 (d − 1))/n.
     """
     step = max(1, table.shape[0] // _ROWS)
     few = Table(table.rows[::step], table.typical)
@@ -46,8 +64,10 @@ def independence(table: Table) -> np.ndarray:
         part = slice(start, start + _COLUMNS_AT_ONCE)
         columns = few.rows[:, part] if not few.sparse else few.rows[:, part].toarray()
         found[part] = np.einsum("ik,ik->k", columns, kinship @ columns) * scale[part] ** 2
-    chance = (np.count_nonzero(live) - 1) / n
-    return np.where(live, 1 / np.maximum(found - chance, 1), 1)
+    others = max(int(np.count_nonzero(live)) - 1, 0)
+    sums = found - others / n
+    related = live & (sums - 1 > _RELATED * np.sqrt(2 * others) / n)
+    return Kin(np.where(live, 1 / np.maximum(sums, 1), 1), related)
 
 
 def _standard(table: Table) -> tuple[np.ndarray, np.ndarray]:

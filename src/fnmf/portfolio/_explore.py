@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fnmf.graph import in_few_parts, modularity, partition, small_graph
-from fnmf.portfolio._columns import copies, independence, votes
+from fnmf.portfolio._columns import copies, kin, votes
 from fnmf.portfolio._judge import association, score, worth
 from fnmf.portfolio._means import compact
 from fnmf.portfolio._table import Table
@@ -43,6 +43,7 @@ class Task:
     seed: int
     votes: np.ndarray
     independence: np.ndarray
+    related: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -124,8 +125,8 @@ class _Found(NamedTuple):
 
 def task_of(table: Table, n_clusters: int, n_neighbors: int, refreshes: int, seed: int) -> Task:
     """What can be known before any candidate is tried."""
-    groups = copies(table)
-    return Task(table, n_clusters, n_neighbors, refreshes, seed, votes(groups), independence(table))
+    shares, relatives = votes(copies(table)), kin(table)
+    return Task(table, n_clusters, n_neighbors, refreshes, seed, shares, *relatives)
 
 
 def explore(task: Task, ways: Ways, runner: Runner) -> list[Candidate]:
@@ -188,12 +189,15 @@ def _family(task: Task, unit: bool, columns: Sequence[str]) -> list[Candidate]:
         found["own"] = _rounds(task, unit, own, _even(task), task.refreshes)
     if "typical" in columns:
         typical = 1 / task.table.typical
-        # Noise in families of like features drowns the rest unless these begin small; many
-        # independent ones are better met with equal votes, and so is data without noise.
+        # Noise in families of like features drowns the rest unless these begin small; noise
+        # without relatives need not begin at all; data without noise is met with equal votes.
         begin = partial(_rounds, task, unit, typical, _even(task), min(task.refreshes, 1))
         best = begin()
         if np.count_nonzero(best.weights) < _NEARLY_ALL * len(own):
-            best = max(best, begin(task.independence), key=lambda one: one.explained)
+            starts = [task.independence]
+            if 1 < np.count_nonzero(task.related) < _NEARLY_ALL * len(own):
+                starts.append(task.votes * task.related)
+            best = max(best, *map(begin, starts), key=lambda one: one.explained)
         if task.refreshes > 1:
             best = _rounds(task, unit, typical, best, task.refreshes - 1)
         found["typical"] = best
@@ -306,5 +310,6 @@ def _half(task: Task, chosen: Candidate, half: np.ndarray) -> np.ndarray:
         refreshes=min(task.refreshes, 1),
         votes=task.votes[kept],
         independence=task.independence[kept],
+        related=task.related[kept],
     )
     return again(part, chosen).labels

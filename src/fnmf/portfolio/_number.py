@@ -1,24 +1,23 @@
-"""How many clusters a sample has: scores for every number, from what comes back in halves of it.
+"""How many clusters a sample has: scores for every number, from features that did not make them.
 
 The clusters for a number k are those of the graph of all weighted features. They are good as far as
-
-* the graphs of random halves of the features, which did not make them, tie them together beyond
-  chance (modularity; a cluster that was cut in two without reason costs the ties across);
-* the halves of the features, each on its own, find the same clusters;
-* halves of the rows find the same clusters.
-
-How much each counts was measured on labelled sets, each left out in turn (docs/choosing.md).
+the graphs of random halves of the features tie them together beyond chance: a cluster that was cut
+in two without reason costs the ties across, two that were taken together cost what chance would
+have tied anyway. The gap between eigenvalues counts a little, where numbers tie else. How much
+each counts was found on labelled sets and planted ones (docs/choosing.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.cluster.hierarchy import linkage
 
-from fnmf.graph import partition, small_graph, spectrum, ties_between
+from fnmf.graph import best_of, partition, small_graph, spectrum, ties_between
 from fnmf.portfolio._explore import Candidate, Task
 from fnmf.portfolio._resampling import (
     factors,
@@ -29,22 +28,26 @@ from fnmf.portfolio._resampling import (
 )
 from fnmf.runners import Runner
 
-# Price of large clusters, 1 in Newman's modularity.
-_RESOLUTION = 0.85
-# What agreement of halves counts beside modularity.
-_PARTS = np.array([1.0, 0.3, 0.2])
-# Times that features and rows are halved.
-_SPLITS = 3
+# Price of ties that chance would make, 1 in Newman's modularity.
+_PRICE = 0.8
+# What the gap between eigenvalues counts, which tells numbers apart that tie else.
+_GAP = 0.05
+# Neighbours in units of those of a fit: with few, a cut through a cluster costs too little.
+_NEIGHBORS = 2
+# Times that features are halved for the score, and features and rows for their agreement.
+_SPLITS, _AGREEMENTS = 3, 2
 _STARTS = 2
 # Halves must have a few samples for each cluster.
 _FEWEST_PER_CLUSTER = 4
+# Groups of clusters are a level of their own if they are so many times as far from each other as
+# the clusters within them.
+_FARTHER = 1.5
 
 SCORES = np.dtype(
     [
         ("k", np.int64),
         ("score", np.float64),
         ("spread", np.float64),
-        ("modularity", np.float64),
         ("features_agree", np.float64),
         ("rows_agree", np.float64),
         ("eigengap", np.float64),
@@ -55,32 +58,51 @@ SCORES = np.dtype(
 
 @dataclass(frozen=True)
 class Numbers:
-    """Scores by number of clusters, those of each split, and the clusters of the sample.
+    """What is known of each number of clusters.
 
     Attributes
     ----------
-    scores : structured ndarray of shape (K,)
-        Figures by number.
-    trials : ndarray of shape (S, K)
-        Score of each number in each split.
+    k : ndarray of shape (K,)
+        The numbers.
+    inside, chance : ndarray of shape (S, K)
+        Share of the ties of each judging graph that stay within a cluster, and what chance alone
+        would keep there.
+    eigengap : ndarray of shape (K,)
+        Between the eigenvalue of each number and the next, of the graph that made the clusters.
     labels : ndarray of shape (K, n)
         Clusters for each number.
     """
 
-    scores: np.ndarray
-    trials: np.ndarray
+    k: np.ndarray
+    inside: np.ndarray
+    chance: np.ndarray
+    eigengap: np.ndarray
     labels: np.ndarray
+
+    @property
+    def trials(self) -> np.ndarray:
+        """Score of each number on each graph, (S, K)."""
+        return self.inside - _PRICE * self.chance + _GAP * self.eigengap
+
+    @property
+    def score(self) -> np.ndarray:
+        """Mean score of each number, (K,)."""
+        return self.trials.mean(axis=0)
 
     @property
     def best(self) -> int:
         """The number of the highest score."""
-        return int(self.scores["k"][self.scores["score"].argmax()])
+        return int(self.k[self.score.argmax()])
 
     @property
     def doubt(self) -> np.ndarray:
         """Standard error of what each number loses against the best, (K,)."""
-        lost = self.trials[:, [self.scores["score"].argmax()]] - self.trials
-        return lost.std(axis=0, ddof=1) / np.sqrt(len(lost))
+        return _standard_error(self.trials[:, [self.score.argmax()]] - self.trials)
+
+    @property
+    def spread(self) -> np.ndarray:
+        """Standard error of each score; what all gain or lose in a graph alike does not matter."""
+        return _standard_error(self.trials - self.trials.mean(axis=1, keepdims=True))
 
 
 def possible(numbers: Sequence[int], n_samples: int) -> list[int]:
@@ -90,49 +112,102 @@ def possible(numbers: Sequence[int], n_samples: int) -> list[int]:
 
 
 def score_numbers(task: Task, chosen: Candidate, numbers: Sequence[int], runner: Runner) -> Numbers:
-    """Scores of all numbers with features weighted as a candidate does."""
-    rows = task.table.scaled(factors(task, chosen), chosen.unit)
-    graph = small_graph(rows, task.n_neighbors)
-    halves = feature_halves(task, chosen, _SPLITS)
-    pairs = row_halves(rows, task.n_neighbors, _SPLITS, task.seed)
+    """Scores of all numbers, in rising order, with features weighted as a candidate does."""
+    rows, near = _prepared(task, chosen)
+    graph = small_graph(rows, near)
+    labels = _clusters(graph, numbers, task.seed, runner)
+    everyone = np.arange(rows.shape[0])
+    judges = [(half, everyone) for half in feature_halves(task, chosen, near, _SPLITS)]
+    if not judges:
+        # Too few features to do without half of them: graphs of half of the rows must do.
+        pairs = row_halves(rows, near, _SPLITS, task.seed)
+        judges = [(half.graph, half.rows) for pair in pairs for half in pair]
+    tied = np.array(
+        [
+            [_tied(judge, found[who], k) for found, k in zip(labels, numbers, strict=True)]
+            for judge, who in judges
+        ]
+    )
     values = spectrum(graph, max(numbers) + 1, task.seed)
+    values = np.append(values, np.zeros(max(numbers) + 1 - len(values)))
+    k = np.array(numbers)
+    return Numbers(k, tied[:, :, 0], tied[:, :, 1], values[k - 1] - values[k], labels)
 
-    def one(k: int) -> tuple[np.ndarray, np.ndarray]:
-        labels = partition(graph, k, task.seed, starts=_STARTS).labels
-        two_by_two = [halves[i : i + 2] for i in range(0, len(halves), 2)]
-        judged = [np.mean([_modularity(g, labels, k) for g in two]) for two in two_by_two]
+
+def score_table(task: Task, chosen: Candidate, found: Numbers, runner: Runner) -> np.ndarray:
+    """The scores beside other figures that are there to look at."""
+    rows, near = _prepared(task, chosen)
+    halves = feature_halves(task, chosen, near, _AGREEMENTS)
+    two_by_two = [halves[i : i + 2] for i in range(0, len(halves), 2)]
+    pairs = row_halves(rows, near, _AGREEMENTS, task.seed)
+
+    def agree(k: int) -> tuple[float, float]:
         across = [features_agree(two, k, task.seed) for two in two_by_two]
-        if not halves:
-            # Too few features to do without half of them: graphs of half of the rows must do.
-            judged = [
-                np.mean([_modularity(half.graph, labels[half.rows], k) for half in pair])
-                for pair in pairs
-            ]
-            across = [0.0] * _SPLITS
         again = [rows_agree(pair, k, task.seed) for pair in pairs]
-        return labels, np.array([judged, across, again])
+        return float(np.mean(across)) if across else 0.0, float(np.mean(again))
 
-    found = list(runner.each(one, [(k,) for k in numbers]))
-    labels = np.array([labels for labels, _ in found])
-    parts = np.array([figures for _, figures in found])
-    trials = (_PARTS @ parts).T
-    scores = np.zeros(len(numbers), SCORES)
-    scores["k"], scores["score"] = numbers, trials.mean(axis=0)
-    # What all numbers gain or lose in a split alike does not matter to the choice.
-    own = trials - trials.mean(axis=1, keepdims=True)
-    scores["spread"] = own.std(axis=0, ddof=1) / np.sqrt(_SPLITS)
-    for name, figures in zip(
-        ("modularity", "features_agree", "rows_agree"), parts.mean(axis=2).T, strict=True
-    ):
-        scores[name] = figures
-    for row, k in zip(scores, numbers, strict=True):
-        row["eigengap"] = values[k - 1] - values[k] if k < len(values) else 0
-    scores["smallest"] = [
-        np.bincount(one, minlength=k).min() for one, k in zip(labels, numbers, strict=True)
-    ]
-    return Numbers(scores, trials, labels)
+    scores = np.zeros(len(found.k), SCORES)
+    scores["k"], scores["score"], scores["spread"] = found.k, found.score, found.spread
+    agreed = np.array(list(runner.each(agree, [(int(k),) for k in found.k])))
+    scores["features_agree"], scores["rows_agree"] = agreed.T
+    scores["eigengap"] = found.eigengap
+    for row, labels in zip(scores, found.labels, strict=True):
+        row["smallest"] = np.bincount(labels, minlength=row["k"]).min()
+    return scores
 
 
-def _modularity(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> float:
+def levels(task: Task, chosen: Candidate, found: Numbers) -> tuple[int, ...]:
+    """Smaller numbers of groups that the best clusters fall into, if they are clusters in clusters.
+
+    Centres are joined by average linkage; where distances jump, a level ends.
+    """
+    if found.best < 3:
+        return ()
+    labels = found.labels[found.score.argmax()]
+    rows, _ = _prepared(task, chosen)
+    members = np.zeros((found.best, len(labels)), rows.dtype)
+    members[labels, np.arange(len(labels))] = 1 / np.bincount(labels)[labels]
+    centres = members @ rows if isinstance(rows, np.ndarray) else (rows.T @ members.T).T
+    # The last entry joins two groups, the one before leaves two, and so on.
+    heights = linkage(centres, "average")[:, 2][::-1]
+    jumps = np.flatnonzero(heights[:-1] >= _FARTHER * heights[1:])
+    return tuple(int(at) + 2 for at in jumps)
+
+
+def _prepared(task: Task, chosen: Candidate) -> tuple[Any, int]:
+    """Rows as the candidate weights them, and how many neighbours they get."""
+    rows = task.table.scaled(factors(task, chosen), chosen.unit)
+    return rows, min(_NEIGHBORS * task.n_neighbors, rows.shape[0] - 2)
+
+
+def _clusters(graph: sp.csr_array, numbers: Sequence[int], seed: int, runner: Runner) -> np.ndarray:
+    """Clusters for every number; each is begun also from those of the next larger one."""
+    ways = [(k,) for k in numbers]
+    alone = runner.each(lambda k: partition(graph, k, seed, starts=_STARTS).labels, ways)
+    found = list(alone)
+    for i in range(len(numbers) - 2, -1, -1):
+        merged = found[i + 1]
+        for k in range(numbers[i + 1], numbers[i], -1):
+            merged = _merged(graph, merged, k)
+        found[i] = best_of(graph, [found[i], merged], numbers[i]).labels
+    return np.array(found)
+
+
+def _merged(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """One cluster less: the two that are tied most beyond chance become one."""
     ties = ties_between(graph, labels, n_clusters)
-    return float(np.trace(ties) - _RESOLUTION * np.sum(ties.sum(axis=1) ** 2))
+    gain = ties - _PRICE * np.outer(ties.sum(axis=1), ties.sum(axis=0))
+    gain[np.tril_indices(n_clusters)] = -np.inf
+    one, other = np.unravel_index(gain.argmax(), gain.shape)
+    names = np.arange(n_clusters) - (np.arange(n_clusters) > other)
+    names[other] = one
+    return names[labels]
+
+
+def _tied(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> tuple[float, float]:
+    ties = ties_between(graph, labels, n_clusters)
+    return float(np.trace(ties)), float(np.sum(ties.sum(axis=1) ** 2))
+
+
+def _standard_error(trials: np.ndarray) -> np.ndarray:
+    return trials.std(axis=0, ddof=1) / np.sqrt(len(trials))

@@ -57,7 +57,9 @@ def row_halves(rows: Any, n_neighbors: int, splits: int, seed: int) -> list[tupl
     return pairs
 
 
-def feature_halves(task: Task, chosen: Candidate, splits: int) -> list[sp.csr_array]:
+def feature_halves(
+    task: Task, chosen: Candidate, n_neighbors: int, splits: int
+) -> list[sp.csr_array]:
     """Graphs of all rows from random halves of the features in use, two for each split.
 
     Copies of a feature stay together. Empty if there are too few to leave half of them out.
@@ -72,7 +74,7 @@ def feature_halves(task: Task, chosen: Candidate, splits: int) -> list[sp.csr_ar
         first = np.isin(groups, rng.permutation(names)[: len(names) // 2])
         for half in (first, ~first):
             rows = task.table.scaled(np.where(half, scale, 0), chosen.unit)
-            graphs.append(small_graph(rows, task.n_neighbors))
+            graphs.append(small_graph(rows, n_neighbors))
     return graphs
 
 
@@ -96,7 +98,7 @@ def features_agree(graphs: Sequence[sp.csr_array], n_clusters: int, seed: int) -
 
 def agreement(task: Task, chosen: Candidate) -> float | None:
     """How far halves of the features that a candidate uses agree; ``None`` if they are too few."""
-    graphs = feature_halves(task, chosen, _SPLITS)
+    graphs = feature_halves(task, chosen, task.n_neighbors, _SPLITS)
     split = [graphs[i : i + 2] for i in range(0, len(graphs), 2)]
     found = [features_agree(two, task.n_clusters, task.seed) for two in split]
     return float(np.mean(found)) if found else None

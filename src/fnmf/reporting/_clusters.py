@@ -94,6 +94,9 @@ def cluster_answer(
 
 def stabilities(model: Any, agreement: Agreement | None) -> list[dict[str, Any]] | None:
     values = getattr(model, "cluster_stability_", None)
+    if len(np.unique(model.labels_)) < 2:
+        # All samples together come back whatever is done.
+        return None
     text = "of the cluster comes back from resamples"
     if values is None:
         if agreement is None:

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._text import number, visible
+from fnmf._text import listed, number, visible
+from fnmf.selection import NumberOfClusters
 
 # Columns of the scores that nothing is decided by.
-_TECHNICAL = ("eigengap", "smallest")
+_TECHNICAL = ("inside", "chance", "eigengap", "smallest")
 
 
 def parameters(model: Any) -> list[dict[str, Any]]:
@@ -29,25 +30,24 @@ def preparations(tried: Sequence[Mapping[str, Any]] | None) -> dict[str, Any] | 
     return _table({name: [entry.get(name, "") for entry in tried] for name in tried[0]})
 
 
-def number_of_clusters(model: Any) -> dict[str, Any] | None:
+def number_of_clusters(choice: NumberOfClusters | None) -> dict[str, Any] | None:
     """The recommended number, what else could be defended, and the scores of all numbers."""
-    scores = getattr(model, "k_scores_", None)
-    if scores is None or not len(scores):
+    if choice is None or not len(choice.scores):
         return None
-    best = int(model.n_components_)
-    low, high = model.k_interval_
+    best, (low, high), scores = choice.n_components, choice.interval, choice.scores
     others = scores[scores["k"] != best]
     told = f"{best} clusters are recommended" if best > 1 else "One cluster is recommended"
     if low < high:
-        told += f"; {low} to {high} can be defended."
+        told += f"; {low} to {high} can be defended"
     elif best in scores["k"] and len(others):
         second = others[others["score"].argmax()]
-        told += f"; {second['k']} come next, {scores['score'].max() - second['score']:.2f} below."
-    else:
-        told += "."
+        told += f"; {second['k']} come next, {choice.price(int(second['k'])):.2f} below"
+    if choice.also:
+        told += f"; {listed(list(map(str, choice.also)))} too, as clusters within clusters"
     top = max(float(scores["score"].max()), 1e-12)
     return {
-        "sentence": told,
+        "sentence": f"{told}.",
+        "picture": choice.to_svg(),
         "best": [bool(k == best) for k in scores["k"]],
         "shares": [min(max(float(score) / top, 0.0), 1.0) for score in scores["score"]],
         **_table({name: scores[name] for name in scores.dtype.names if name not in _TECHNICAL}),

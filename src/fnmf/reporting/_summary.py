@@ -25,6 +25,7 @@ from fnmf.reporting._payload import Ranked, payload
 from fnmf.reporting._samples import chosen_samples, draw_samples
 from fnmf.reporting._settings import number_of_clusters, parameters, preparations
 from fnmf.restarts import Agreement
+from fnmf.selection import NumberOfClusters
 
 _SILHOUETTE_SAMPLES = 2000
 # What single precision, in which the page holds its numbers, has room for.
@@ -46,6 +47,7 @@ class About:
     source: dict[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
     model_file: str = "model.fnmf"
+    choice: NumberOfClusters | None = None
 
 
 def summarise(
@@ -97,7 +99,7 @@ def summarise(
         "unit": unit,
         "parameters": parameters(model),
         "tried": preparations(getattr(model, "chosen_", None)),
-        "number": number_of_clusters(model),
+        "number": number_of_clusters(about.choice or NumberOfClusters.recalled(model)),
         "source": {key: visible(value) for key, value in about.source.items()},
         "notes": [visible(note, longest=600) for note in about.notes],
         "facts": _facts(model, X, stats, unit),
@@ -189,8 +191,9 @@ def _facts(model: Any, X: Any, stats: Statistics, unit: str) -> list[dict[str, s
 def _quality(model: Any, stats: Statistics, classes: dict[str, Any] | None) -> list[dict[str, str]]:
     """How good the clustering is, with known classes and without."""
     result = []
+    several = len(stats.sizes) > 1
     embedding = getattr(model, "embedding_", None)
-    if embedding is not None and len(stats.sizes) > 1:
+    if embedding is not None and several:
         from sklearn.metrics import silhouette_score
 
         chosen = chosen_samples(stats.codes, _SILHOUETTE_SAMPLES)
@@ -202,10 +205,10 @@ def _quality(model: Any, stats: Statistics, classes: dict[str, Any] | None) -> l
     # Relative to the widest, whose square may be too large for a number.
     variance = (stats.spread / max(stats.spread.max(initial=0.0), 1e-320)) ** 2
     between, total = float((stats.explained * variance).sum()), float(variance.sum())
-    if total > 0:
+    if total > 0 and several:
         text = "share of the variance of the data that lies between clusters"
         result.append({"name": "explained", "value": f"{between / total:.1%}", "text": text})
-    if (confidence := getattr(model, "sample_confidence_", None)) is not None:
+    if several and (confidence := getattr(model, "sample_confidence_", None)) is not None:
         text = "how sure the cluster of a sample is, median, 0 to 1"
         value = float(np.median(np.asarray(confidence, dtype=float)))
         result.append({"name": "confidence", "value": f"{value:.2f}", "text": text})

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from fnmf._settings import Settings
+from fnmf._text import listed
 from fnmf.data import View
 from fnmf.portfolio import (
     SCORES,
@@ -16,8 +19,10 @@ from fnmf.portfolio import (
     Task,
     beyond_chance,
     halves_agree,
+    levels,
     possible,
     score_numbers,
+    score_table,
     structure,
 )
 from fnmf.runners import Runner
@@ -25,11 +30,15 @@ from fnmf.schemes import explored, measure
 from fnmf.selection._picture import draw
 
 NUMBERS = range(2, 16)
-# Clusters to explore with before anything is known, and samples that each should have.
-_FIRST, _SAMPLES_EACH = 8, 15
+# Samples that each cluster should have before anything is known.
+_SAMPLES_EACH = 15
 # Weights found for one number serve others that are so near.
 _NEAR = 2
+# Clusters to explore with beyond those found: features that few clusters need show with more.
+_MORE = 1
 _FEWEST = 10
+# Standard errors that a defensible number may lose against the best.
+_DOUBTS = 2.0
 
 
 @dataclass(frozen=True)
@@ -42,16 +51,15 @@ class NumberOfClusters:
         The recommended number; 1 if nothing beyond chance was found.
     interval : tuple of int
         The smallest and largest defensible number: around the recommended one, all that lose no
-        more against it than the standard error of that loss.
+        more against it than twice the standard error of that loss.
     also : tuple of int
-        Further numbers that stand out from their neighbours and score nearly as well: data with
-        clusters within clusters have several right answers.
+        Fewer groups that the clusters fall into, if those are half as far again from each other as
+        clusters within them: data with clusters within clusters have several right answers.
     scores : structured ndarray
-        For every number ``k``: the ``score`` and its standard error ``spread``; the
-        ``modularity`` on halves of the features; how far clusters from two halves of the
+        For every number ``k``: the ``score``, modularity on halves of the features, and its
+        standard error ``spread``. To look at only: how far clusters from two halves of the
         features agree, ``features_agree``, and from two halves of the samples, ``rows_agree``;
-        the ``eigengap`` of the graph, and the size of the ``smallest`` cluster, both to look at
-        only.
+        the ``eigengap`` of the graph, and the size of the ``smallest`` cluster.
     structure : float or None
         Where halves of the features in use agree too little: association of the clusters that
         halves of all features find on their own, in standard deviations.
@@ -76,6 +84,23 @@ class NumberOfClusters:
             raise ValueError(f"k={k} was not scored; scores has {self.scores['k'].tolist()}.")
         return float(self.scores["score"].max() - self.scores["score"][at][0])
 
+    def kept(self) -> dict[str, Any]:
+        """What a model keeps of the choice."""
+        return {"k_scores": self.scores, "k_interval": self.interval, "k_also": self.also}
+
+    @classmethod
+    def recalled(cls, model: Any) -> NumberOfClusters | None:
+        """The choice as far as a model keeps it, without clusters; ``None`` if there was none."""
+        scores = getattr(model, "k_scores_", None)
+        low_high = getattr(model, "k_interval_", None)
+        if scores is None or low_high is None:
+            return None
+        also = tuple(getattr(model, "k_also_", None) or ())
+        nobody = np.empty((len(scores), 0), np.int64), np.empty(0, np.int64)
+        low, high = low_high
+        number = int(scores["k"][scores["score"].argmax()]) if high > 1 else 1
+        return cls(number, (low, high), also, scores, None, *nobody)
+
     def __str__(self) -> str:
         if self.n_components == 1:
             return "1 cluster: nothing beyond chance was found"
@@ -84,7 +109,7 @@ class NumberOfClusters:
         if low < high:
             told += f"; {low} to {high} are defensible"
         if self.also:
-            told += f"; {', '.join(map(str, self.also))} stand out too: clusters within clusters"
+            told += f"; {listed(list(map(str, self.also)))} too: clusters within clusters"
         return told
 
     def to_svg(self) -> str:
@@ -107,51 +132,41 @@ def choose_number(
         empty = np.empty((0, n), np.int64)
         return NumberOfClusters(1, (1, 1), (), nothing, None, empty, np.arange(n))
     measured = measure(view, runner)
-    first = int(np.clip(min(_FIRST, n // _SAMPLES_EACH), min(wanted), max(wanted)))
-    task, candidates, rows = explored(measured, settings, first, seed, runner)
+    explore = partial(explored, measured, settings, seed=seed, runner=runner)
+    first = int(np.clip(n // _SAMPLES_EACH, min(wanted), max(wanted)))
+    task, candidates, rows = explore(first)
     found = score_numbers(task, candidates[0], wanted, runner)
     if abs(found.best - first) > _NEAR:
-        # Features that tell so many clusters apart may be others than those found at first.
-        task, candidates, rows = explored(measured, settings, found.best, seed, runner)
+        task, candidates, rows = explore(found.best + _MORE)
         found = score_numbers(task, candidates[0], wanted, runner)
-    real, strength = _structure(task, candidates[0], found, runner)
-    best = found.best if real else 1
-    interval = _interval(found) if best > 1 else (1, 1)
-    also = _also(found, interval) if best > 1 else ()
-    return NumberOfClusters(best, interval, also, found.scores, strength, found.labels, rows)
+    scores = score_table(task, candidates[0], found, runner)
+    real, strength = _structure(task, candidates[0], found, scores, runner)
+    if not real:
+        return NumberOfClusters(1, (1, 1), (), scores, strength, found.labels, rows)
+    low, high = _interval(found)
+    also = tuple(k for k in levels(task, candidates[0], found) if not low <= k <= high)
+    return NumberOfClusters(found.best, (low, high), also, scores, strength, found.labels, rows)
 
 
 def _structure(
-    task: Task, chosen: Candidate, numbers: Numbers, runner: Runner
+    task: Task, chosen: Candidate, numbers: Numbers, scores: np.ndarray, runner: Runner
 ) -> tuple[bool, float | None]:
     """Whether there are clusters at all, and the association that says so, if it was asked."""
-    if halves_agree(float(numbers.scores["features_agree"].max())):
+    if halves_agree(float(scores["features_agree"].max())):
         return True, None
-    at = numbers.scores["score"].argmax()
-    best = replace(chosen, labels=numbers.labels[at])
+    best = replace(chosen, labels=numbers.labels[numbers.score.argmax()])
     found = structure(replace(task, n_clusters=numbers.best), best, runner)
     return beyond_chance(found) is not False, found
 
 
 def _interval(found: Numbers) -> tuple[int, int]:
-    """From the best outward as long as scores stay within its uncertainty."""
-    k, score = found.scores["k"], found.scores["score"]
+    """From the best outward as long as scores lose no more than can be doubted."""
+    k, score = found.k, found.score
     best = int(score.argmax())
-    enough = score >= score[best] - found.doubt
+    enough = score >= score[best] - _DOUBTS * found.doubt
     low = high = best
     while low > 0 and enough[low - 1]:
         low -= 1
     while high + 1 < len(k) and enough[high + 1]:
         high += 1
     return int(k[low]), int(k[high])
-
-
-def _also(found: Numbers, interval: tuple[int, int]) -> tuple[int, ...]:
-    """Peaks outside of the interval within twice the uncertainty of the best."""
-    k, score = found.scores["k"], found.scores["score"]
-    best = int(score.argmax())
-    padded = np.concatenate([[-np.inf], score, [-np.inf]])
-    peak = (score > padded[:-2]) & (score > padded[2:])
-    near = score >= score[best] - 2 * found.doubt
-    outside = (k < interval[0]) | (k > interval[1])
-    return tuple(int(number) for number in k[peak & near & outside])

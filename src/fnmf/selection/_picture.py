@@ -14,7 +14,8 @@ _WIDTH, _TOP, _FLOW, _LEFT, _RIGHT = 760, 190, 270, 60, 20
 _BAR = 9
 # Streams of fewer samples than this share are left out.
 _THIN = 0.01
-_INK, _SOFT, _MARK = "#333", "#9db4c8", "#c2502e"
+# Ink follows the page, so that the picture can be read on dark ones.
+_INK, _SOFT, _MARK, _SHADE = "currentColor", "#9db4c8", "#c2502e", "#d98e5f"
 
 
 class Drawable(Protocol):
@@ -38,7 +39,8 @@ class Drawable(Protocol):
 def draw(choice: Drawable) -> str:
     """An SVG of the scores, the recommended number, and how clusters divide."""
     k = choice.scores["k"]
-    height = _TOP + _FLOW + 70
+    flows = choice.labels.size > 0
+    height = _TOP + (_FLOW + 70 if flows else 0)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
         f'role="img" font-family="sans-serif" font-size="12" fill="{_INK}">'
@@ -47,8 +49,8 @@ def draw(choice: Drawable) -> str:
     if len(k) == 0:
         return f'{head}<text x="20" y="30">Too few samples to compare numbers.</text></svg>'
     x = _LEFT + (_WIDTH - _LEFT - _RIGHT) * (np.arange(len(k)) + 0.5) / len(k)
-    parts = [head, *_scores(choice, x), *_flow(choice, x), "</svg>"]
-    return "\n".join(parts)
+    streams = _flow(choice, x) if flows else []
+    return "\n".join([head, *_scores(choice, x), *streams, "</svg>"])
 
 
 def _scores(choice: Drawable, x: np.ndarray) -> list[str]:
@@ -66,7 +68,7 @@ def _scores(choice: Drawable, x: np.ndarray) -> list[str]:
         first, last = x[inside][0] - step, x[inside][-1] + step
         found.append(
             f'<rect x="{first:.1f}" y="24" width="{last - first:.1f}" height="{_TOP - 48}" '
-            f'fill="#f4e9df"/>'
+            f'fill="{_SHADE}" opacity=".2"/>'
         )
     upper = [f"{a:.1f},{y(s + e):.1f}" for a, s, e in zip(x, score, spread, strict=True)]
     lower = [f"{a:.1f},{y(s - e):.1f}" for a, s, e in zip(x, score, spread, strict=True)]
