@@ -32,6 +32,7 @@ from _planted import planted, shuffled
 from _rules import RULES
 from _unseen_sets import ALL, data
 from fnmf import FNMF, choose_n_components
+from fnmf.choosing import NumberOfClusters
 
 _MOST = 15
 _RATE = 0.1
@@ -54,9 +55,11 @@ def main() -> None:
     for part in arguments.parts or MEASURE:
         if not arguments.only_print:
             rows = []
-            for row in MEASURE[part](arguments.sets, arguments.seed):
+            before = kept.get(part, {"rows": []})["rows"]
+            for row in MEASURE[part](arguments.sets, arguments.seed, before):
                 rows.append({name: _plain(value) for name, value in row.items()})
-                print(part, *(f"{name}={value}" for name, value in rows[-1].items()), flush=True)
+                shown = (f"{name}={rows[-1][name]}" for name in row if name != "scores")
+                print(part, *shown, flush=True)
             kept[part] = {**_about(arguments.seed), "rows": rows}
             if arguments.out:
                 text = json.dumps(kept, indent=1)
@@ -84,7 +87,7 @@ def numbers(sets: int) -> list[int]:
     return sorted({round(i * 60 / sets) for i in range(sets)} & set(range(60)))
 
 
-def planted_sets(sets: int, seed: int) -> Iterator[Row]:
+def planted_sets(sets: int, seed: int, before: list[Row]) -> Iterator[Row]:
     for i in numbers(sets):
         one = planted(i)
         choice = choose_n_components(one.X, random_state=seed, n_jobs=1)
@@ -96,6 +99,7 @@ def planted_sets(sets: int, seed: int) -> Iterator[Row]:
             "found": choice.n_components,
             "interval": list(choice.interval),
             "also": list(choice.also),
+            "scores": parts(choice),
         }
 
 
@@ -108,7 +112,7 @@ def tell_planted(rows: list[Row]) -> Iterator[str]:
     yield f"planted: {exact(rows)}; in the interval {inside:.2f}; not called a hierarchy {flat:.2f}"
 
 
-def shuffled_sets(sets: int, seed: int) -> Iterator[Row]:
+def shuffled_sets(sets: int, seed: int, before: list[Row]) -> Iterator[Row]:
     for i in numbers(sets):
         X = shuffled(planted(i).X, np.random.RandomState(i))
         found = choose_n_components(X, random_state=seed, n_jobs=1)
@@ -120,17 +124,20 @@ def tell_shuffled(rows: list[Row]) -> Iterator[str]:
     yield f"one cluster on {share:.2f} of {len(rows)} shuffled sets"
 
 
-def real_sets(sets: int, seed: int) -> Iterator[Row]:
+def real_sets(sets: int, seed: int, before: list[Row]) -> Iterator[Row]:
+    # Other rules depend on nothing of ours: what is kept of them stays.
+    known = {row["data"]: row["answers"] for row in before}
     for name, X, y in labelled(_MOST):
         own = choose_n_components(X, random_state=seed, n_jobs=1)
-        answers = {OWN: own.n_components}
-        answers |= {rule: find(X, _MOST, seed) for rule, find in RULES.items()}
+        others = known.get(name) or {rule: find(X, _MOST, seed) for rule, find in RULES.items()}
+        answers = {**others, OWN: own.n_components}
         yield {
             "data": name,
             "k": int(y.max()) + 1,
             "interval": list(own.interval),
             "also": list(own.also),
             "answers": answers,
+            "scores": parts(own),
         }
 
 
@@ -141,7 +148,7 @@ def tell_real(rows: list[Row]) -> Iterator[str]:
     yield f"classes in the interval of {OWN}: {np.mean(inside):.2f}"
 
 
-def cost(sets: int, seed: int) -> Iterator[Row]:
+def cost(sets: int, seed: int, before: list[Row]) -> Iterator[Row]:
     for i in numbers(sets):
         X = planted(i).X
         took = []
@@ -160,7 +167,7 @@ def tell_cost(rows: list[Row]) -> Iterator[str]:
     yield f"choosing among 2 to {_MOST} costs {ratio:.1f} fits (median of {len(rows)})"
 
 
-def confidence(sets: int, seed: int) -> Iterator[Row]:
+def confidence(sets: int, seed: int, before: list[Row]) -> Iterator[Row]:
     for name, X, y in labelled(_MOST):
         model = FNMF(int(y.max()) + 1, random_state=seed, n_jobs=1).fit(X)
         right = _of_majority(model.labels_, y)
@@ -192,7 +199,7 @@ def calibration_error(sure: np.ndarray, right: np.ndarray, bins: int = 10) -> fl
     )
 
 
-def features(sets: int, seed: int) -> Iterator[Row]:
+def features(sets: int, seed: int, before: list[Row]) -> Iterator[Row]:
     for i in numbers(min(sets, 50)):
         one = planted(i)
         model = FNMF(int(one.y.max()) + 1, random_state=seed, n_jobs=1).fit(one.X)
@@ -213,7 +220,7 @@ def tell_features(rows: list[Row]) -> Iterator[str]:
     yield f"false share {false:.3f}, power {power:.3f} over {len(rows)} sets"
 
 
-def stability(sets: int, seed: int) -> Iterator[Row]:
+def stability(sets: int, seed: int, before: list[Row]) -> Iterator[Row]:
     for name, X, y in labelled(_MOST):
         order = np.random.RandomState(seed).permutation(X.shape[0])
         one, other = (np.sort(order[i::2]) for i in (0, 1))
@@ -234,6 +241,11 @@ def stability(sets: int, seed: int) -> Iterator[Row]:
 def tell_stability(rows: list[Row]) -> Iterator[str]:
     solid, back, all_ = (sum(row[name] for row in rows) for name in ("solid", "back", "clusters"))
     yield f"{back / max(solid, 1):.3f} of {solid} solid clusters (of {all_}) come back"
+
+
+def parts(choice: NumberOfClusters) -> dict[str, list[float]]:
+    """The table of scores, column by column."""
+    return {name: choice.scores[name].round(5).tolist() for name in choice.scores.dtype.names}
 
 
 def exact(rows: list[Row]) -> str:
@@ -266,7 +278,7 @@ def _plain(value: Any) -> Any:
     return round(float(value), 5) if isinstance(value, float) else value
 
 
-MEASURE: dict[str, Callable[[int, int], Iterator[Row]]] = {
+MEASURE: dict[str, Callable[[int, int, list[Row]], Iterator[Row]]] = {
     "planted": planted_sets,
     "shuffled": shuffled_sets,
     "real": real_sets,

@@ -3,10 +3,12 @@
 import csv
 import json
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from fnmf import FNMF
+import fnmf
+from fnmf import FNMF, choose_n_components
 from fnmf.cli._app import app
 from fnmf.datasets import make_planted_subspaces
 
@@ -32,6 +34,7 @@ def test_one_command_gives_a_number_and_how_sure_it_is(run):
     folder, _, shown = run
     assert "Recommended: 3 clusters" in shown
     assert "solid" in shown
+    assert "confidence" in shown
     record = json.loads((folder / "out" / "run.json").read_text())
     assert record["number"]["recommended"] == 3
     assert [row["k"] for row in record["number"]["scores"]][:2] == [2, 3]
@@ -50,6 +53,46 @@ def test_python_and_command_agree(run):
     with open(folder / "out" / "labels.csv") as file:
         labels = [int(row["cluster"]) for row in csv.DictReader(file)]
     assert model.labels_.tolist() == labels
+
+
+def test_python_and_command_agree_on_parameters_too(run):
+    folder, X, _ = run
+    out = folder / "others"
+    command = ["cluster", str(folder / "table.csv"), "-k", "auto", "--out", str(out)]
+    options = ["--id-column", "name", "--restarts", "0", "--neighbors", "9", "--seed", "3"]
+    shown = runner.invoke(app, [*command, *options])
+    assert shown.exit_code == 0, shown.output
+    choice = choose_n_components(X, random_state=3, n_neighbors=9)
+    told = json.loads((out / "run.json").read_text())["number"]["scores"]
+    assert [row["score"] for row in told] == pytest.approx(choice.scores["score"].tolist())
+
+
+def test_report_shows_the_choice_with_its_picture(run):
+    page = (run[0] / "out" / "report.html").read_text()
+    section = page[page.index('<section id="number"') :].split("</section>")[0]
+    assert "Recommended: 3 clusters" in section
+    assert "streams the samples they share" in section
+    again = fnmf.load(run[0] / "out" / "model.fnmf").model
+    assert again.k_interval_[0] <= 3 <= again.k_interval_[1]
+    assert list(again.k_also_) == []
+
+
+@pytest.mark.parametrize("text", ["two", "0", "2.5"])
+def test_numbers_that_are_none_are_refused_with_what_would_do(run, text):
+    shown = runner.invoke(app, ["cluster", str(run[0] / "table.csv"), "-k", text])
+    assert shown.exit_code == 2
+    assert "nor auto" in " ".join(shown.output.replace("│", "").split())
+
+
+def test_data_without_clusters_are_one_and_nothing_is_said_of_it(tmp_path):
+    X = np.abs(np.random.RandomState(0).normal(size=(80, 6)))
+    np.savetxt(tmp_path / "noise.csv", X, delimiter=",", header="a,b,c,d,e,f", comments="")
+    command = ["cluster", str(tmp_path / "noise.csv"), "--out", str(tmp_path / "out")]
+    shown = runner.invoke(app, command)
+    assert shown.exit_code == 0, shown.output
+    assert "1 cluster: nothing beyond chance was found" in shown.output
+    assert "6 features, 1 cluster\n" in shown.output
+    assert not any(word in shown.output for word in ("solid", "+a", "explained"))
 
 
 def test_a_row_is_explained_in_the_units_of_the_table(run):

@@ -7,7 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 from fnmf import FNMF, choose_n_components
+from fnmf.choosing import NumberOfClusters
 from fnmf.datasets import make_planted_subspaces
+from fnmf.portfolio._number import _merged
 
 
 @pytest.fixture(scope="module")
@@ -56,6 +58,30 @@ def test_labels_of_every_number_have_so_many_clusters(choice):
     for k, labels in zip(choice.scores["k"], choice.labels, strict=True):
         assert len(np.unique(labels)) == k
         assert np.bincount(labels).min() == choice.scores["smallest"][choice.scores["k"] == k]
+
+
+def test_clusters_within_clusters_are_said_to_be():
+    rng = np.random.RandomState(0)
+    y = np.repeat(np.arange(6), 40)
+    centres = np.hstack([rng.uniform(0, 6, (3, 20))[np.arange(6) // 2], rng.uniform(0, 2, (6, 20))])
+    X = np.abs(centres[y] + 0.3 * rng.normal(size=(240, 40)))
+    found = choose_n_components(X, range(2, 10), random_state=0)
+    assert found.n_components == 6
+    assert found.also == (3,)
+    assert str(found).endswith("3 too: clusters within clusters")
+    model = FNMF("auto", random_state=0).fit(X)
+    assert model.k_also_ == (3,)
+    assert str(NumberOfClusters.recalled(model)) == str(found)
+
+
+def test_a_number_between_is_begun_from_the_larger_one():
+    """Two of four blocks are tied: three clusters must be those two together, and the others."""
+    block = np.ones((30, 30)) - np.eye(30)
+    graph = np.kron(np.eye(4), block)
+    graph[:30, 30:60] = graph[30:60, :30] = 0.3
+    labels = np.repeat(np.arange(4), 30)
+    merged = _merged(sp.csr_array(graph), labels, 4)
+    assert np.array_equal(merged, np.repeat([0, 0, 1, 2], 30))
 
 
 def test_auto_is_the_same_fit_as_the_number_given(clustered):

@@ -48,6 +48,8 @@ SCORES = np.dtype(
         ("k", np.int64),
         ("score", np.float64),
         ("spread", np.float64),
+        ("inside", np.float64),
+        ("chance", np.float64),
         ("features_agree", np.float64),
         ("rows_agree", np.float64),
         ("eigengap", np.float64),
@@ -150,6 +152,7 @@ def score_table(task: Task, chosen: Candidate, found: Numbers, runner: Runner) -
     scores["k"], scores["score"], scores["spread"] = found.k, found.score, found.spread
     agreed = np.array(list(runner.each(agree, [(int(k),) for k in found.k])))
     scores["features_agree"], scores["rows_agree"] = agreed.T
+    scores["inside"], scores["chance"] = found.inside.mean(axis=0), found.chance.mean(axis=0)
     scores["eigengap"] = found.eigengap
     for row, labels in zip(scores, found.labels, strict=True):
         row["smallest"] = np.bincount(labels, minlength=row["k"]).min()

@@ -56,10 +56,11 @@ class NumberOfClusters:
         Fewer groups that the clusters fall into, if those are half as far again from each other as
         clusters within them: data with clusters within clusters have several right answers.
     scores : structured ndarray
-        For every number ``k``: the ``score``, modularity on halves of the features, and its
-        standard error ``spread``. To look at only: how far clusters from two halves of the
-        features agree, ``features_agree``, and from two halves of the samples, ``rows_agree``;
-        the ``eigengap`` of the graph, and the size of the ``smallest`` cluster.
+        For every number ``k``: the ``score`` and its standard error ``spread``. What it is made
+        of: the share of ties ``inside`` clusters on graphs of halves of the features, less most
+        of what ``chance`` would keep there, and a little of the ``eigengap``. To look at only:
+        how far clusters from two halves of the features agree, ``features_agree``, and from two
+        halves of the samples, ``rows_agree``; the size of the ``smallest`` cluster.
     structure : float or None
         Where halves of the features in use agree too little: association of the clusters that
         halves of all features find on their own, in standard deviations.

@@ -14,6 +14,8 @@ _WIDTH, _TOP, _FLOW, _LEFT, _RIGHT = 760, 190, 270, 60, 20
 _BAR = 9
 # Streams of fewer samples than this share are left out.
 _THIN = 0.01
+# How far down scores are drawn, in units of what the median number loses.
+_DEPTH = 3.0
 # Ink follows the page, so that the picture can be read on dark ones.
 _INK, _SOFT, _MARK, _SHADE = "currentColor", "#9db4c8", "#c2502e", "#d98e5f"
 
@@ -55,11 +57,13 @@ def draw(choice: Drawable) -> str:
 
 def _scores(choice: Drawable, x: np.ndarray) -> list[str]:
     k, score, spread = (choice.scores[name] for name in ("k", "score", "spread"))
-    low, high = float((score - spread).min()), float((score + spread).max())
+    high = float((score + spread).max())
+    # Hopeless numbers lie on the ground, so that those in question can be told apart.
+    low = max(float((score - spread).min()), high - _DEPTH * float(high - np.median(score)))
     span = max(high - low, 1e-12)
 
     def y(value: float) -> float:
-        return 30 + (_TOP - 60) * (high - value) / span
+        return 30 + (_TOP - 60) * (high - max(value, low)) / span
 
     step = (x[1] - x[0]) / 2 if len(x) > 1 else 20
     inside = (k >= choice.interval[0]) & (k <= choice.interval[1])
@@ -79,17 +83,21 @@ def _scores(choice: Drawable, x: np.ndarray) -> list[str]:
         chosen = number == choice.n_components
         also = number in choice.also
         colour, radius = (_MARK, 6) if chosen else (_MARK, 4) if also else (_INK, 3)
+        look = f'fill="{colour}"' if s >= low else f'fill="none" stroke="{colour}"'
         lost = f"score {s:.3f}, {choice.price(int(number)):.3f} below the best"
         found.append(
-            f'<circle cx="{a:.1f}" cy="{y(s):.1f}" r="{radius}" fill="{colour}">'
+            f'<circle cx="{a:.1f}" cy="{y(s):.1f}" r="{radius}" {look}>'
             f"<title>{number} clusters: {lost}</title></circle>"
         )
         weight = ' font-weight="bold"' if chosen else ""
         found.append(
             f'<text x="{a:.1f}" y="{_TOP - 6}" text-anchor="middle"{weight}>{number}</text>'
         )
-    found.append(f'<text x="8" y="{y(high) + 8:.1f}" font-size="10">{high:.2f}</text>')
-    found.append(f'<text x="8" y="{y(low):.1f}" font-size="10">{low:.2f}</text>')
+    digits = 2 if span > 0.1 else 3
+    ground = " or less" if (score < low).any() else ""
+    found.append('<text x="8" y="22" font-size="10">score</text>')
+    found.append(f'<text x="8" y="{y(high) + 8:.1f}" font-size="10">{high:.{digits}f}</text>')
+    found.append(f'<text x="8" y="{y(low):.1f}" font-size="10">{low:.{digits}f}{ground}</text>')
     return found
 
 
