@@ -69,8 +69,8 @@ def test_python_and_command_agree_on_parameters_too(run):
 
 def test_report_shows_the_choice_with_its_picture(run):
     page = (run[0] / "out" / "report.html").read_text()
-    section = page[page.index('<section id="number"') :].split("</section>")[0]
-    assert "Recommended: 3 clusters" in section
+    section = page[page.index('<section id="run"') :].split("</section>")[0]
+    assert "3 clusters are recommended" in section
     assert "streams the samples they share" in section
     again = fnmf.load(run[0] / "out" / "model.fnmf").model
     assert again.k_interval_[0] <= 3 <= again.k_interval_[1]

@@ -217,8 +217,9 @@ def test_what_a_model_knows_of_its_certainty_is_shown(make, tmp_path):
     case.model.second_labels_ = (case.model.labels_ + 1) % 3
     case.model.cluster_stability_ = np.array([0.9, 0.6, 0.2])
     case.model.feature_qvalues_ = np.array([0.001] * 3 + [0.5] * 7)
-    fields = [("k", "i8"), ("score", "f8"), ("rows_agree", "f8")]
-    case.model.k_scores_ = np.array([(2, 0.5, 0.4), (3, 0.75, 0.9), (4, 0.25, 0.1)], dtype=fields)
+    fields = [("k", "i8"), ("score", "f8"), ("spread", "f8"), ("rows_agree", "f8")]
+    scores = [(2, 0.5, 0.1, 0.4), (3, 0.75, 0.1, 0.9), (4, 0.25, 0.1, 0.1)]
+    case.model.k_scores_ = np.array(scores, dtype=fields)
     case.model.n_components_, case.model.k_interval_ = 3, (3, 3)
     case.model.chosen_ = [{"rows": "unit", "score": 7.25}, {"rows": "own", "score": 6.5}]
     page = page_of(case, tmp_path)
@@ -250,8 +251,8 @@ def test_the_recommended_number_comes_with_what_can_be_defended(
     make, tmp_path, best, interval, told
 ):
     case = make()
-    fields = [("k", "i8"), ("score", "f8")]
-    case.model.k_scores_ = np.array([(2, 0.7), (3, 0.75), (4, -0.1)], dtype=fields)
+    fields = [("k", "i8"), ("score", "f8"), ("spread", "f8")]
+    case.model.k_scores_ = np.array([(2, 0.7, 0), (3, 0.75, 0), (4, -0.1, 0)], dtype=fields)
     case.model.n_components_, case.model.k_interval_ = best, interval
     page = page_of(case, tmp_path)
     assert page.index(told) < page.index("features matter")

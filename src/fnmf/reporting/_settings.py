@@ -45,12 +45,13 @@ def number_of_clusters(choice: NumberOfClusters | None) -> dict[str, Any] | None
     if choice.also:
         told += f"; {listed(list(map(str, choice.also)))} too, as clusters within clusters"
     top = max(float(scores["score"].max()), 1e-12)
+    shown = [name for name in scores.dtype.names or () if name not in _TECHNICAL]
     return {
         "sentence": f"{told}.",
         "picture": choice.to_svg(),
         "best": [bool(k == best) for k in scores["k"]],
         "shares": [min(max(float(score) / top, 0.0), 1.0) for score in scores["score"]],
-        **_table({name: scores[name] for name in scores.dtype.names if name not in _TECHNICAL}),
+        **_table({name: scores[name].tolist() for name in shown}),
     }
 
 
