@@ -192,10 +192,8 @@ class FNMF(FactorisationFace):
     k_scores_ : structured ndarray
         Scores by number of clusters, see :class:`fnmf.choosing.NumberOfClusters`. Only for
         ``n_components="auto"``, as the next two.
-    k_interval_ : tuple of int
-        Smallest and largest defensible number of clusters.
-    k_also_ : tuple of int
-        Further numbers that stand out: clusters within clusters.
+    k_interval_, k_also_ : tuple of int
+        Smallest and largest defensible number of clusters; other levels of a hierarchy.
     objective_ : float
         Final value of the objective.
     history_ : structured ndarray of shape (n_iter,)
