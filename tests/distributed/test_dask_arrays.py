@@ -117,6 +117,7 @@ def with_block(X, number, change):
     [
         (lambda block: block - 1, r"block 2 of X \(rows 432 to 687\) goes down to -1"),
         (lambda block: block * np.nan, r"Block 2 of X .* contains NaN or infinity"),
+        (lambda block: block[:50], r"Block 2 of X .* has 50 rows, but X says 256; mend"),
         (lambda block: block[:, :5], r"Block 2 of X .* has shape \(256, 5\), but X says 24"),
         (lambda block: block.astype(float), r"Block 2 of X .* is of type float64"),
         (lambda block: sp.csr_array(block), r"Block 2 of X .* is sparse, the first one is not"),

@@ -97,11 +97,12 @@ def test_numbers_stay_through_renewals():
     assert all(np.mean(one == seen[-1]) > 0.97 for one in seen[2:])
 
 
-def test_relevance_follows_a_change_within_the_memory():
-    found = model(forget_factor=0.75)  # 800 rows
-    for seed in range(8):
+@pytest.mark.parametrize("before", [8, 12])
+def test_relevance_follows_a_change_within_the_memory(before):
+    found = model(forget_factor=0.9)  # ten batches
+    for seed in range(before):
         found.partial_fit(batch(seed)[0])
-    for seed in range(8, 20):  # three times as many
+    for seed in range(before, before + 11):
         found.partial_fit(batch(seed, informative=slice(20, 26))[0])
     now = np.isin(np.arange(D), np.arange(20, 26))
     assert roc_auc_score(now, found.feature_importances_) > 0.95

@@ -87,6 +87,7 @@ def test_an_unfitted_one_comes_back(tmp_path):
         (lambda s: object.__setattr__(s.fitted, "omega", None), "lacks _omega"),
         (lambda s: object.__setattr__(s.fitted, "mean", s.fitted.mean[1:]), "does not fit"),
         (lambda s: object.__setattr__(s.memory, "about", None), "no memory"),
+        (lambda s: object.__setattr__(s.memory, "limit", np.ones(2)), "what is strange"),
         (
             lambda s: object.__setattr__(
                 s.memory, "sums", s.memory.sums._replace(counts=np.ones(C + 1))

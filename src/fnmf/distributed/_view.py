@@ -127,7 +127,13 @@ def dask_view(estimator: Any, X: Any) -> DaskView:
     arguments: list[tuple[Any, ...]] = [() for _ in blocks.bounds]
     found = list(blocks.send(facts, arguments, range(len(arguments))))
     for place, (bounds, one) in enumerate(zip(blocks.bounds, found, strict=True)):
-        _check_block(f"Block {place} of X (rows {bounds[0]} to {bounds[1] - 1})", one, found[0], X)
+        which = f"Block {place} of X (rows {bounds[0]} to {bounds[1] - 1})"
+        if one.shape[0] != bounds[1] - bounds[0]:
+            raise ValueError(
+                f"{which} has {one.shape[0]} rows, but X says {bounds[1] - bounds[0]}; mend the "
+                "function that makes the blocks, or give its chunks."
+            )
+        _check_block(which, one, found[0], X)
         if one.smallest < 0:
             raise ValueError(
                 f"Negative values in data passed to {name}: block {place} of X (rows {bounds[0]} "

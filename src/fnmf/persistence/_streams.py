@@ -12,7 +12,7 @@ from fnmf.persistence._shapes import check_arrays, check_fitted
 from fnmf.streaming import Memory, Reservoir, Stream, Sums
 
 _COUNTS = ("seen", "steps", "renewals", "sampled")
-_AMOUNTS = ("weight", "fresh")
+_AMOUNTS = ("weight", "fresh", "odd")
 # Letters as in ``Fitted``; s rows are in the sample now, r were at the last renewal.
 _SAMPLE = {"rows": "sd", "priorities": "s", "weights": "s"}
 _SUMS = {
@@ -23,7 +23,9 @@ _SUMS = {
     "places": "kd",
     "crosses": "mdc",
     "grams": "mcc",
+    "strange": "?",
     "about": "d",
+    "limit": "?",
 }
 
 
@@ -33,7 +35,8 @@ def stream_to_dict(stream: Stream) -> dict[str, Any]:
     kept["sample"] = {name: getattr(stream.reservoir, name) for name in _SAMPLE}
     if stream.fitted is not None and stream.memory is not None:
         kept["fitted"] = stream.fitted.attributes()
-        kept["memory"] = {**stream.memory.sums._asdict(), "about": stream.memory.about}
+        around = {"about": stream.memory.about, "limit": stream.memory.limit}
+        kept["memory"] = {**stream.memory.sums._asdict(), **around}
     return kept
 
 
@@ -61,7 +64,10 @@ def stream_from_dict(kept: Any, n_features: Any, n_clusters: int) -> Stream:
     if "fitted" in kept or "memory" in kept:
         stream.fitted = _fitted(kept.get("fitted"), sizes)
         memory = _part(kept, "memory", _SUMS, sizes)
-        stream.memory = Memory(Sums(**{n: memory[n] for n in Sums._fields}), memory["about"])
+        if memory["strange"].shape != (1,) or memory["limit"].shape != (1,):
+            raise ModelFileError("its stream does not know what is strange")
+        sums = Sums(**{name: memory[name] for name in Sums._fields})
+        stream.memory = Memory(sums, memory["about"], memory["limit"])
     return stream
 
 

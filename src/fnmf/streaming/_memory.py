@@ -30,10 +30,13 @@ class Memory:
         By cluster, and for the basis.
     about : ndarray of shape (d,)
         Where moments are taken about: the mean at the last renewal.
+    limit : ndarray of shape (1,)
+        Squared distance to the nearest centre that nearly all rows were within then.
     """
 
     sums: Sums
     about: np.ndarray
+    limit: np.ndarray
 
     def decayed(self, factor: float) -> Memory:
         """All of it, worth less."""
@@ -60,11 +63,9 @@ class Memory:
 
     def with_batch(self, fitted: Fitted, view: View, runner: Runner) -> tuple[Memory, Fitted]:
         """After a batch: its rows join the nearest centres, and the basis follows the sums."""
-        counts = self.sums.counts
-        centres = self.sums.places / np.maximum(counts, _TINY)[:, None]
-        # A cluster that has been forgotten altogether attracts nothing.
-        alive = counts > np.finfo(np.float32).eps * counts.sum()
-        new = add_up(runner.over(Reading(fitted, self.about, centres, alive), view))
+        centres, alive = self.sums.centres
+        reading = Reading(fitted, self.about, centres, alive, self.limit[0])
+        new = add_up(runner.over(reading, view))
         sums = Sums(*(old + added for old, added in zip(self.sums, new, strict=True)))
         return replace(self, sums=sums)._with_basis(fitted)
 

@@ -29,6 +29,8 @@ class Sums(NamedTuple):
         Sums of the scaled rows of each cluster.
     crosses, grams : ndarray of shape (m, d, c) and (m, c, c)
         Zᵀ diag(p_j²) V and Vᵀ diag(p_j²) V, for the basis.
+    strange : ndarray of shape (1,)
+        Rows that lie further from all centres than nearly all did at the last renewal.
     """
 
     counts: np.ndarray
@@ -38,6 +40,14 @@ class Sums(NamedTuple):
     places: np.ndarray
     crosses: np.ndarray
     grams: np.ndarray
+    strange: np.ndarray
+
+    @property
+    def centres(self) -> tuple[np.ndarray, np.ndarray]:
+        """Means of the scaled rows of each cluster, and which clusters are not yet forgotten."""
+        tiny = np.finfo(np.float64).tiny
+        alive = self.counts > np.finfo(np.float32).eps * self.counts.sum()
+        return self.places / np.maximum(self.counts, tiny)[:, None], alive
 
 
 @dataclass(frozen=True)
@@ -54,26 +64,24 @@ class Reading:
         Means of the scaled rows of each cluster.
     alive : ndarray of bool, shape (k,)
         Clusters that rows may join.
+    limit : float
+        Squared distance from which rows are strange.
     """
 
     fitted: Fitted
     about: np.ndarray
     centres: np.ndarray
     alive: np.ndarray
+    limit: float = np.inf
 
     def __call__(self, part: View, *known: np.ndarray) -> Sums:
         """Sums over rows; they join the nearest centre unless their clusters are known."""
         n, (k, d), m = part.shape[0], self.centres.shape, len(self._omega)
         dtype = part.dtype
-        caps, units = (present(a).astype(dtype) for a in (self.fitted.caps, self.fitted.units))
-        capped = _by_feature(np.minimum, part.matrix(part.stored(0, n)), caps)
-        Y = _by_feature(np.multiply, capped, units)
-        squares = Y * Y if isinstance(Y, np.ndarray) else Y.multiply(Y)
-        second = _double(squares @ self._on_squares.astype(dtype))
-        scales = self._scales(second[:, -1])
-        first = _double(Y @ self._on_rows.astype(dtype)) * scales[:, None]
-        second *= scales[:, None] ** 2
-        labels = known[0] if known else self._nearest(first[:, -k:])
+        capped = self._capped(part)
+        Y, scales, first, second = self._products(capped)
+        gaps = self._gaps(first, second)
+        labels = known[0] if known else gaps.argmin(axis=1)
         V, P = self._codes(first, second)
         P *= P
         codes = (P[:, :, None] * V[:, None, :]).reshape(n, -1)
@@ -87,7 +95,28 @@ class Reading:
             _double(places if isinstance(places, np.ndarray) else places.toarray()),
             np.ascontiguousarray(crosses.transpose(1, 0, 2)),
             np.stack([(P[:, j : j + 1] * V).T @ V for j in range(m)]),
+            np.array([np.count_nonzero(gaps.min(axis=1) > self.limit)], np.float64),
         )
+
+    def distances(self, part: View) -> np.ndarray:
+        """Squared distances of rows to the nearest centre, in the weighted features."""
+        _, _, first, second = self._products(self._capped(part))
+        return self._gaps(first, second).min(axis=1)
+
+    def _capped(self, part: View) -> Any:
+        caps = present(self.fitted.caps).astype(part.dtype)
+        return _by_feature(np.minimum, part.matrix(part.stored(0, part.shape[0])), caps)
+
+    def _products(self, capped: Any) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+        """Rows in common units, their scales, and what they and their squares are multiplied to."""
+        dtype = capped.dtype
+        Y = _by_feature(np.multiply, capped, present(self.fitted.units).astype(dtype))
+        squares = Y * Y if isinstance(Y, np.ndarray) else Y.multiply(Y)
+        second = _double(squares @ self._on_squares.astype(dtype))
+        scales = self._scales(second[:, -1])
+        first = _double(Y @ self._on_rows.astype(dtype)) * scales[:, None]
+        second *= scales[:, None] ** 2
+        return Y, scales, first, second
 
     @property
     def _omega(self) -> np.ndarray:
@@ -119,10 +148,11 @@ class Reading:
         lengths = np.sqrt(squares)
         return np.divide(1, lengths, out=np.ones(len(lengths)), where=lengths > 0)
 
-    def _nearest(self, products: np.ndarray) -> np.ndarray:
-        """The nearest centre in the weighted features, by the products with all centres."""
+    def _gaps(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+        """Squared distances to all centres in the weighted features, by these products."""
         levels = self.centres**2 @ self._omega.max(axis=0)
-        return np.argmin(np.where(self.alive, levels - 2 * products, np.inf), axis=1)
+        gaps = second[:, -1:] + levels - 2 * first[:, -len(levels) :]
+        return np.where(self.alive, gaps, np.inf)
 
     def _codes(self, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Codes and assignments, by the products with rows and with their squares."""

@@ -1,26 +1,37 @@
 """A new model from the reservoir, with the numbers of the old one where it found the same."""
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
-from fnmf.data import Scaling, view_of
+from fnmf.data import Scaling, View, view_of
 from fnmf.graph import improve, partition
-from fnmf.runners import Runner, add_up
+from fnmf.runners import Runner, add_up, concatenated
 from fnmf.schemes import SCHEMES, Problem, Silent
 from fnmf.selection import best_start
 from fnmf.solver import column_sums
 from fnmf.streaming._memory import Memory
-from fnmf.streaming._reading import Reading, present
+from fnmf.streaming._reading import Reading, Sums, present
 from fnmf.streaming._reservoir import Reservoir
 
 # Modularity that new clusters must gain over those that are known,
 _BETTER = 0.01
 # which are looked for with many starts: few rows have many partitions that are nearly as good.
 _STARTS = 32
+# Share of the rows that are ordinary; those further from all centres are strange.
+_ORDINARY = 0.95
+
+
+class Before(NamedTuple):
+    """The model and the sums so far, and whether they rest on as many rows as there are now."""
+
+    fitted: Fitted
+    memory: Memory
+    settled: bool
 
 
 def renewed(
@@ -28,35 +39,63 @@ def renewed(
     settings: Settings,
     seed: int,
     weight: float,
-    before: Fitted | None,
+    before: Before | None,
     runner: Runner,
-    *,
-    settled: bool,
 ) -> tuple[Fitted, Memory]:
     """Choose, fit and sum up on the reservoir, which stands for rows of this total ``weight``.
 
-    Where the model ``before`` is ``settled``, having had as many rows, its clusters stay unless
-    new ones are clearly better; else the better ones are taken.
+    Clusters of a model ``before`` that is settled stay unless new ones are clearly better; else
+    the better ones are taken.
     """
     # The reservoir goes on to change.
     view = view_of(reservoir.rows.copy())
-    if settled and before is not None and settings.row_norm == "auto":
+    if before is not None and before.settled and settings.row_norm == "auto":
         # Chosen when there were as many rows: the codes of a stream keep their units.
-        settings = replace(settings, row_norm="unit" if before.row_scale is None else "none")
+        unit = before.fitted.row_scale is None
+        settings = replace(settings, row_norm="unit" if unit else "none")
     fitted = best_start(Problem(settings, view, seed, Silent()), [seed], runner)
     fitted = _searched(fitted, settings, seed)
     if before is not None:
-        found = SCHEMES["relevance"].predict(before, settings, view, runner)
-        fitted = _numbered_as(fitted, found, before, settings.clusters)
-        fitted = _going_on(fitted, found, settings, _BETTER if settled else 0.0)
+        found = SCHEMES["relevance"].predict(before.fitted, settings, view, runner)
+        fitted = _numbered_as(fitted, found, before.fitted, settings.clusters)
+        fitted = _going_on(fitted, found, settings, _BETTER if before.settled else 0.0)
     n, d = view.shape
     caps, labels = present(fitted.caps), present(fitted.labels)
     capped = view.scaled(Scaling(np.ones(n), caps, np.ones(d)))
     about = column_sums(capped, runner)[0] / n
     k = settings.clusters
     reading = Reading(fitted, about, np.zeros((k, d)), np.ones(k, bool))
-    memory = Memory(add_up(runner.over(reading, view, labels)), about)
+    sums = add_up(runner.over(reading, view, labels))
+    distances = _distances(fitted, sums, about, view, runner)
+    limit, strange = _limit(distances, before, view, runner)
+    memory = Memory(sums._replace(strange=strange), about, limit)
     return fitted, memory.decayed(weight / n)
+
+
+def _distances(
+    fitted: Fitted, sums: Sums, about: np.ndarray, view: View, runner: Runner
+) -> np.ndarray:
+    """Squared distances to the nearest centre, as a model sees them."""
+    return concatenated(runner.over(Reading(fitted, about, *sums.centres).distances, view))
+
+
+def _limit(
+    distances: np.ndarray, before: Before | None, view: View, runner: Runner
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where rows begin to be strange, and how many of the sample are so beyond expectation.
+
+    In the middle of a change the sample is of two kinds; ordinary is what most rows are.
+    """
+    nobody = np.zeros(1)
+    if before is None:
+        return np.quantile(distances, [_ORDINARY]), nobody
+    fitted, memory, _ = before
+    ordinary = _distances(fitted, memory.sums, memory.about, view, runner) <= memory.limit[0]
+    if 2 * np.count_nonzero(ordinary) < len(ordinary):
+        return np.quantile(distances[~ordinary], [_ORDINARY]), nobody
+    limit = np.quantile(distances[ordinary], [_ORDINARY])
+    expected = (1 - _ORDINARY) * len(distances)
+    return limit, np.maximum(np.count_nonzero(distances > limit) - expected, nobody)
 
 
 def _searched(fitted: Fitted, settings: Settings, seed: int) -> Fitted:

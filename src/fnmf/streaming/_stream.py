@@ -13,7 +13,7 @@ from fnmf._validation import check_integer, check_real
 from fnmf.data import View
 from fnmf.runners import Runner
 from fnmf.streaming._memory import Memory
-from fnmf.streaming._renewal import renewed
+from fnmf.streaming._renewal import Before, renewed
 from fnmf.streaming._reservoir import Reservoir
 
 _MAX_SEED = np.iinfo(np.int32).max
@@ -22,6 +22,8 @@ _RENEW = 0.75
 # counted, once the sample is full, from the whole memory or this many samples: a stream that
 # stays as it was has nothing new to say earlier.
 _SAMPLES = 64
+# A stream has changed when this share of what is remembered does not fit the model.
+_CHANGED = 0.5
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,8 @@ class Stream:
         The sample.
     weight, fresh : float
         Rows remembered, and how many of them came since the last renewal.
+    odd : float
+        Share of strange rows among the last ``batch_size``, about.
     seen, steps, renewals, sampled : int
         Rows and batches so far, renewals, and the rows that the last of them had.
     fitted, memory : Fitted and Memory, or None
@@ -94,6 +98,7 @@ class Stream:
     reservoir: Reservoir
     weight: float = 0.0
     fresh: float = 0.0
+    odd: float = 0.0
     seen: int = 0
     steps: int = 0
     renewals: int = 0
@@ -124,16 +129,20 @@ class Stream:
         assert self.memory is not None
         memory = self.memory.decayed(decay)
         self.memory, self.fitted = memory.with_batch(self.fitted, view, runner)
+        strange = float(self.memory.sums.strange[0] - memory.sums.strange[0]) / n
+        self.odd += (strange - self.odd) * min(1.0, n / pace.batch_size)
         return False
 
     def renew(self, pace: Pace, runner: Runner) -> None:
         """Find the model anew on the sample."""
         seed = self.rng.randint(_MAX_SEED)
-        settled = len(self.reservoir) <= self.sampled
+        before = None
+        if self.fitted is not None and self.memory is not None:
+            before = Before(self.fitted, self.memory, len(self.reservoir) <= self.sampled)
         self.fitted, self.memory = renewed(
-            self.reservoir, pace.settings, seed, self.weight, self.fitted, runner, settled=settled
+            self.reservoir, pace.settings, seed, self.weight, before, runner
         )
-        self.fresh, self.sampled = 0.0, len(self.reservoir)
+        self.fresh, self.odd, self.sampled = 0.0, 0.0, len(self.reservoir)
         self.renewals += 1
 
     @property
@@ -146,9 +155,12 @@ class Stream:
         return self.fitted is None or (self.fresh > 0 and self.sampled < pace.sample_size)
 
     def _due(self, pace: Pace) -> bool:
-        if self.fitted is None:
+        if self.fitted is None or self.memory is None:
             return True
-        if self.fresh < _RENEW * self.weight:
+        if self.memory.sums.strange[0] >= _CHANGED * self.weight:
+            return True
+        # In the middle of a change a sample of both kinds would tell nothing of either.
+        if self.fresh < _RENEW * self.weight or self.odd > _CHANGED:
             return False
         most = min(pace.memory, _SAMPLES * pace.sample_size)
         return self.sampled < pace.sample_size or self.fresh >= _RENEW * most
