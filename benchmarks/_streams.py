@@ -62,12 +62,12 @@ def passes(rows: int, seeds: int, data_home: str | None) -> None:
         if content is None:
             continue
         rows, y, informative = content
-        order = np.random.default_rng(0).permutation(len(rows))
         # What is compiled or loaded on first use is not part of a pass.
         for warm in (MiniBatchFNMF(C, random_state=0), MiniBatchNMF(C, random_state=0)):
             one_pass(warm, rows[:2048], np.arange(2048))
         found, whole, times = [], [], []
         for seed in range(seeds if len(rows) < 20_000 else 1):
+            order = np.random.default_rng(seed).permutation(len(rows))
             mini = MiniBatchFNMF(C, random_state=seed)
             rival = MiniBatchNMF(C, random_state=seed, batch_size=BATCH)
             times.append([seconds(partial(one_pass, m, rows, order)) for m in (mini, rival)])

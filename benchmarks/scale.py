@@ -215,12 +215,12 @@ def peak() -> int:
 
 
 def memory(args: argparse.Namespace) -> None:
-    from distributed.diagnostics.task_stream import get_task_stream
+    from distributed import get_task_stream, wait
 
     with cluster() as client:
         model(3).fit(chunked(3200, 32, 8))
         kept = client.persist(chunked(args.rows, 32))
-        kept.map_blocks(np.max, axis=1, keepdims=True, chunks=(kept.chunks[0], (1,))).compute()
+        wait(kept)
         # A worker with its libraries and its blocks, before it has worked on them.
         idle = client.run(_resident)
         client.run(reset_peak)
