@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 from fnmf import MiniBatchFNMF
 from fnmf.metrics import clustering_accuracy
+from fnmf.streaming._renewal import _numbered_as
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 D, C = 30, 3
@@ -187,3 +189,12 @@ def test_renewals_wait_once_the_sample_is_full():
     # At 200 rows, at 800 with a full sample of 400, and not at 3,200 of the same kind.
     assert renewals == [1, 1, 1] + [2] * 9
     assert found.cluster_sizes_.sum() == pytest.approx(200 * (1 - 0.99**12) / 0.01)
+
+
+def test_means_that_decide_are_numbered_with_their_clusters(streamed):
+    fitted = streamed._stream.fitted
+    means = np.arange(C * D, dtype=float).reshape(C, D)
+    swapped = (fitted.labels + 1) % C
+    found = _numbered_as(replace(fitted, centres=means), swapped, fitted, C)
+    np.testing.assert_array_equal(found.labels, swapped)
+    np.testing.assert_array_equal(found.centres[(np.arange(C) + 1) % C], means)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from fnmf._fitted import Fitted
@@ -98,22 +99,26 @@ def _limit(
     return limit, np.maximum(np.count_nonzero(distances > limit) - expected, nobody)
 
 
+def _deciding(fitted: Fitted) -> sp.csr_array | None:
+    """The graph whose clusters these are; ``None`` if they lie about means or are of the codes."""
+    return fitted.graph if fitted.kmeans is None and fitted.centres is None else None
+
+
 def _searched(fitted: Fitted, settings: Settings, seed: int) -> Fitted:
     """The best clusters of many starts on the graph of the fit."""
-    if fitted.graph is None or fitted.kmeans is not None or settings.clusters < 2:
+    if (graph := _deciding(fitted)) is None or settings.clusters < 2:
         return fitted
     known = [present(fitted.labels)]
-    best = partition(fitted.graph, settings.clusters, seed, starts=_STARTS, others=known)
+    best = partition(graph, settings.clusters, seed, starts=_STARTS, others=known)
     return replace(fitted, labels=best.labels)
 
 
 def _going_on(fitted: Fitted, found: np.ndarray, settings: Settings, gain: float) -> Fitted:
     """The clusters of before, unless those of now are better on the new graph by some ``gain``."""
-    if fitted.graph is None or fitted.kmeans is not None:
+    if (graph := _deciding(fitted)) is None:
         return fitted
     known, new = (
-        improve(fitted.graph, labels, settings.clusters)
-        for labels in (found, present(fitted.labels))
+        improve(graph, labels, settings.clusters) for labels in (found, present(fitted.labels))
     )
     return replace(fitted, labels=known.labels) if new.value < known.value + gain else fitted
 
@@ -139,6 +144,7 @@ def _numbered_as(fitted: Fitted, found: np.ndarray, before: Fitted, n_clusters: 
         components=np.ascontiguousarray(fitted.components[order]),
         embedding=np.ascontiguousarray(fitted.embedding[:, order]),
         kmeans=kmeans,
+        centres=None if fitted.centres is None else fitted.centres[np.argsort(number)],
     )
 
 
