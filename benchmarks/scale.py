@@ -131,11 +131,12 @@ def killed(args: argparse.Namespace) -> None:
     client = cluster()
     length = seconds(lambda: model(30).fit(X))
     rng = np.random.default_rng(0)
-    for _ in range(args.fits):
+    for number in range(args.fits):
         pids = list(client.run(os.getpid).values())
         victim = int(rng.choice(pids))
         threading.Timer(rng.uniform(0, length), os.kill, (victim, signal.SIGKILL)).start()
         equal += np.array_equal(model(30).fit(X).embedding_.compute(), expected)
+        print(f"\r{equal} of {number + 1} equal", end="", flush=True)
         # Where the timer was later than the end of the fit.
         while victim in client.run(os.getpid).values():
             time.sleep(0.1)
@@ -146,7 +147,7 @@ def killed(args: argparse.Namespace) -> None:
             ended(client)
             client = cluster()
     ended(client)
-    print(f"fits with a worker killed: {equal} of {args.fits} equal results (all)")
+    print(f"\rfits with a worker killed: {equal} of {args.fits} equal results (all)")
 
 
 def ended(client) -> None:

@@ -109,3 +109,28 @@ def test_a_cluster_that_is_gone_is_an_error_and_the_fit_can_go_on(expected, tmp_
     # Elsewhere, with what is left.
     fitted = model().fit(data(), checkpoint=checkpoint)
     np.testing.assert_array_equal(fitted.embedding_.compute(), expected.embedding_.compute())
+
+
+def test_a_wait_that_is_broken_off_is_taken_up_again():
+    from fnmf.distributed._blocks import _ClusterBlocks
+
+    class Task:
+        def __init__(self):
+            self.answers = [UnboundLocalError, distributed.TimeoutError, None]
+
+        def result(self, timeout):
+            if (broken := self.answers.pop(0)) is not None:
+                raise broken
+            return "found"
+
+    class Client:
+        status = "running"
+
+        def compute(self, chunks):
+            return []
+
+        def nthreads(self):
+            return {"a worker": 1}
+
+    blocks = _ClusterBlocks(data(), Client())
+    assert blocks._result(Task()) == "found"

@@ -116,7 +116,9 @@ class _ClusterBlocks:
         while True:
             try:
                 return task.result(timeout=_LOOK)
-            except TimeoutError:
+            except (TimeoutError, UnboundLocalError):
+                # The second is how Dask says that the wait was broken off, not the task: it can
+                # happen at the moment when a worker is lost.
                 seen = self._last_seen(seen)
             except KilledWorker as error:
                 raise _lost(f"a task has taken several workers down ({error})") from error
