@@ -13,8 +13,10 @@ from fnmf.data._sparse import SparseView
 from fnmf.data._types import Data
 from fnmf.data._views import View
 
-# CSR rows with at least this share of entries are worked on as dense ones, up to a size.
+# CSR data with at least this share of entries are worked on as dense ones, up to a size,
 _FILLED, _MOST_BYTES = 0.1, 2**28
+# and small ones however they are filled: then storage cannot decide between equal neighbours.
+_SMALL_BYTES = 2**24
 
 
 def view_of(X: Data, scaling: Scaling | None = None, columns: np.ndarray | None = None) -> View:
@@ -25,9 +27,10 @@ def view_of(X: Data, scaling: Scaling | None = None, columns: np.ndarray | None 
 
 
 def quickest(view: View) -> View:
-    """The same data dense, if they are CSR, well filled and not large."""
+    """The same data dense, if they are CSR and either small or well filled and not large."""
     size = view.shape[0] * view.shape[1] * view.dtype.itemsize
-    return view.dense() if view.filled >= _FILLED and size <= _MOST_BYTES else view
+    most = _MOST_BYTES if view.filled >= _FILLED else _SMALL_BYTES
+    return view.dense() if view.filled > 0 and size <= most else view
 
 
 def as_view(X: Any, name: str = "X") -> View:

@@ -24,14 +24,14 @@ class SparseView(View):
         super().__init__(X, scaling)
         self.shape = (X.shape[0], X.shape[1])
         self.kept = np.arange(X.shape[1])
-        if scaling is None and isinstance(X, sp.csr_array):
-            self.filled = X.nnz / max(X.shape[0] * X.shape[1], 1)
+        if scaling is None:
+            self.filled = len(X.data) / max(X.shape[0] * X.shape[1], 1)
 
     def scaled(self, scaling: Scaling, drop: bool = False) -> SparseView:
         return SparseView(self.X, scaling)
 
     def dense(self) -> View:
-        return DenseView(self.X.toarray())
+        return DenseView(self.matrix(self.stored(0, self.shape[0])).toarray())
 
     def subset(self, rows: np.ndarray) -> SparseView:
         scaling = self._exact_scaling
