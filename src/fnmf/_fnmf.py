@@ -181,9 +181,9 @@ class FNMF(FactorisationFace):
     second_labels_ : ndarray of shape (n_samples,)
         The second-best cluster of each sample.
     cluster_stability_ : ndarray of shape (n_clusters,)
-        How much of each cluster comes back (Jaccard index, mean) when halves of the samples are
-        clustered anew, or when resamples are fitted. From 0.75 a cluster is called solid, from
-        0.5 soft, below not reproducible. Only for ``weighting="relevance"`` or resamples.
+        How much of each cluster comes back (Jaccard index) when halves of the samples are clustered
+        anew, at least, or when resamples are fitted, on average. From 0.75 a cluster is called
+        solid, from 0.5 soft, below not reproducible. Only for ``"relevance"`` or resamples.
     feature_qvalues_ : ndarray of shape (n_features,)
         The smallest rate of false discoveries at which a feature is called relevant: of those
         with at most 0.1, about a tenth is there by chance. Only for ``weighting="relevance"``.

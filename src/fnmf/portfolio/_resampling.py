@@ -130,8 +130,11 @@ def agrees_beyond_chance(task: Task, chosen: Candidate) -> bool:
 def come_back(
     pairs: Sequence[tuple[Half, Half]], labels: np.ndarray, n_clusters: int, seed: int
 ) -> np.ndarray:
-    """Jaccard index of each cluster with the most similar one of half of the rows, mean, (k,)."""
-    total, seen = np.zeros(n_clusters), np.zeros(n_clusters)
+    """Jaccard index of each cluster with the most similar one of half of the rows, (k,).
+
+    The least over all halves: what comes back only now and then does not come back.
+    """
+    least = np.ones(n_clusters)
     for half in (half for pair in pairs for half in pair):
         # Begun from the clusters as well: what counts is where they lead, not who finds it.
         mine = (labels[half.rows],)
@@ -140,6 +143,7 @@ def come_back(
         np.add.at(shared, (labels[half.rows], again), 1)
         sizes = shared.sum(axis=1)
         either = sizes[:, None] + shared.sum(axis=0) - shared
-        total += (shared / np.maximum(either, 1)).max(axis=1)
-        seen += sizes > 0
-    return np.divide(total, seen, out=np.zeros(n_clusters), where=seen > 0)
+        found = (shared / np.maximum(either, 1)).max(axis=1)
+        # A half without any sample of a cluster says nothing about it.
+        least = np.where(sizes > 0, np.minimum(least, found), least)
+    return np.where(np.bincount(labels, minlength=n_clusters) > 0, least, 0.0)
