@@ -187,12 +187,13 @@ class RelevanceScheme(Scheme):
         history = with_rounds([outcome.result.history])
         anchors = outcome.setting.hold.anchors
         votes = outcome.setting.hold.votes(labels, settings.clusters)
-        sure, second = confidence(votes, model.embedding, labels, settings.clusters)
+        back = stability(choice, labels, settings.clusters)
+        sure, second = confidence(votes, model.embedding, labels, settings.clusters, back)
         return replace(
             model,
             sample_confidence=sure.astype(dtype),
             second_labels=second.astype(labels.dtype),
-            cluster_stability=stability(choice, labels, settings.clusters),
+            cluster_stability=back,
             feature_qvalues=qvalues(found, choice.real).astype(dtype),
             weighting_overlap=overlap(weights).astype(dtype),
             empty_weight=empty_share(weights, energy).astype(dtype),
