@@ -134,12 +134,13 @@ def killed(args: argparse.Namespace) -> None:
     for number in range(args.fits):
         pids = list(client.run(os.getpid).values())
         victim = int(rng.choice(pids))
-        threading.Timer(rng.uniform(0, length), os.kill, (victim, signal.SIGKILL)).start()
+        timer = threading.Timer(rng.uniform(0, length), os.kill, (victim, signal.SIGKILL))
+        timer.start()
         equal += np.array_equal(model(30).fit(X).embedding_.compute(), expected)
         print(f"\r{equal} of {number + 1} equal", end="", flush=True)
-        # Where the timer was later than the end of the fit.
-        while victim in client.run(os.getpid).values():
-            time.sleep(0.1)
+        # The timer may be later than the end of the fit, and Dask takes a moment to notice.
+        timer.join()
+        time.sleep(2)
         try:
             client.wait_for_workers(2, timeout=30)
         except TimeoutError:
