@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_breast_cancer, load_digits, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_blobs
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 from sklearn.preprocessing import minmax_scale
 
@@ -105,6 +105,13 @@ def test_shuffled_columns_are_called_chance(load):
         model = fitted(np.random.default_rng(0).permuted(X, axis=0), 4)
     assert model.structure_found_ is False
     assert fitted(X, 4).structure_found_ is True
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_clusters_of_very_uneven_sizes_that_stand_apart_are_found(seed):
+    X, y = make_blobs([400, 60, 15], 4, centers=None, random_state=seed)
+    model = fitted(X - X.min(axis=0), 3)
+    assert clustering_accuracy(y, model.labels_) > 0.99
 
 
 def test_few_samples_of_many_features_without_clusters_are_called_chance():

@@ -134,9 +134,13 @@ def explore(task: Task, ways: Ways, runner: Runner) -> list[Candidate]:
     rows = [(name == "unit",) for name in ways.rows]
     families = runner.each(lambda unit: _family(task, unit, ways.columns), rows)
     found = [one for family in families for one in family]
+    best = max(found, key=lambda one: one.score)
     if ways.means and max(one.modularity for one in found) < _HELD:
         families = runner.each(lambda unit: _about_means(task, unit, ways.columns), rows)
-        found += [one for family in families for one in family]
+        others = (one for family in families for one in family)
+        # Clusters of very uneven sizes have little modularity; halves of the largest have more,
+        # and explain less.
+        found += [one for one in others if one.explained > best.explained]
     return sorted(found, key=lambda one: -one.score)
 
 
