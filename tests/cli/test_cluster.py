@@ -142,7 +142,7 @@ def test_a_full_disk_leaves_nothing(run, tmp_path, monkeypatch, write_customers)
     monkeypatch.setattr("fnmf.cli._run.write_page", full)
     result = run("cluster", "c.csv", "-k", 3, *QUICK, code=1)
     assert "the disk is full" in result.stderr
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv", "empty"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv"]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -159,7 +159,7 @@ def test_an_interrupted_run_leaves_nothing(run, tmp_path, monkeypatch, number, w
     monkeypatch.setattr("fnmf.cli._run.write_page", interrupted)
     result = run("cluster", "c.csv", "-k", 3, *QUICK, code=1)
     assert result.stderr == "fnmf: interrupted; nothing was written.\n"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv", "empty"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv"]
 
 
 def test_competitors_can_be_used_by_name(run, tmp_path, write_customers):
