@@ -128,8 +128,9 @@ class FactorisationFace(Answers, CallbackSupportMixin, NonNegativeFace):
     def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
         """Cluster of new samples.
 
-        The one that most of their nearest training samples belong to; without a graph, or with
-        another weighting than ``"relevance"``, the nearest centre of their representation.
+        The one that most of their nearest training samples belong to, or the nearest mean where
+        clusters were found about means (``chosen_``); without a graph, or with another weighting
+        than ``"relevance"``, the nearest centre of their representation.
 
         Parameters
         ----------

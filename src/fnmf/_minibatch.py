@@ -242,7 +242,7 @@ class MiniBatchFNMF(NonNegativeFace):
         return self._new_rows("encode", view).astype(view.dtype)
 
     def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
-        """Cluster of samples: the one that most of their nearest kept rows belong to.
+        """Cluster of samples: that of most of their nearest kept rows, or of the nearest mean.
 
         Parameters
         ----------

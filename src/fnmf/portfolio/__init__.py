@@ -4,12 +4,10 @@ from fnmf.portfolio._explore import (
     Candidate,
     Task,
     Ways,
-    beyond_chance,
-    explained_by,
     explore,
     gates,
     row_treatments,
-    structure,
+    settled,
     task_of,
 )
 from fnmf.portfolio._number import SCORES, Numbers, levels, possible, score_numbers, score_table
@@ -20,6 +18,7 @@ from fnmf.portfolio._resampling import (
     halves_agree,
     row_halves,
 )
+from fnmf.portfolio._structure import beyond_chance, structure
 from fnmf.portfolio._table import Table
 
 __all__ = [
@@ -32,7 +31,6 @@ __all__ = [
     "agrees_beyond_chance",
     "beyond_chance",
     "come_back",
-    "explained_by",
     "explore",
     "factors",
     "gates",
@@ -43,6 +41,7 @@ __all__ = [
     "row_treatments",
     "score_numbers",
     "score_table",
+    "settled",
     "structure",
     "task_of",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from fnmf.graph import in_few_parts, modularity, partition, small_graph
 from fnmf.portfolio._columns import copies, kin, votes
-from fnmf.portfolio._judge import association, score, worth
+from fnmf.portfolio._judge import score, worth
 from fnmf.portfolio._means import compact
 from fnmf.portfolio._table import Table
 from fnmf.runners import Runner
@@ -21,9 +21,6 @@ from fnmf.terms import Moments, relevance, relevance_weights
 _SETTLED = 0.01
 # Starts of k-means on each scaling of the eigenvectors.
 _STARTS = 2
-# Halves of the features that must agree for clusters to be more than chance.
-_SPLITS = 3
-_BEYOND_CHANCE = 5.0
 # Clusters that hold together as well as this in their graph need no others beside them.
 _HELD = 0.9
 # Where more than this share of the features counts, there is no noise to speak of.
@@ -44,6 +41,10 @@ class Task:
     votes: np.ndarray
     independence: np.ndarray
     related: np.ndarray
+
+    def explained(self, moments: Moments) -> float:
+        """Number of independent features that clusters explain."""
+        return float(relevance(moments) @ self.independence)
 
 
 @dataclass(frozen=True)
@@ -151,40 +152,6 @@ def row_treatments(table: Table) -> tuple[str, ...]:
     return ("unit",) if even else ("unit", "own")
 
 
-def structure(task: Task, chosen: Candidate, runner: Runner) -> float | None:
-    """Do clusters found from one half of the features come back in the other?
-
-    Returns the largest association over a few halves in standard deviations; the first that is
-    clearly beyond chance ends the search. ``None`` if there are too few features. Copies of a
-    feature stay together.
-    """
-    groups = copies(task.table)
-    live = task.table.scatter > 0
-    # Equally relevant features go to different halves, so that neither is left without.
-    explained = relevance(task.table.moments(chosen.labels, task.n_clusters))
-    order = np.argsort(-explained, kind="stable")
-    names = list(dict.fromkeys(groups[order][live[order]].tolist()))
-    # A single feature of unit length is the same everywhere.
-    if len(names) < (4 if chosen.unit else 2):
-        return None
-    rng = np.random.RandomState(task.seed)
-    found = -np.inf
-    for _ in range(_SPLITS):
-        turns = rng.randint(2, size=len(names) // 2)
-        first = np.isin(groups, [names[2 * pair + turn] for pair, turn in enumerate(turns)])
-        halves = [(live & first,), (live & ~first,)]
-        one, other = runner.each(lambda half: _half(task, chosen, half), halves)
-        found = max(found, association(one, other, task.n_clusters))
-        if found > _BEYOND_CHANCE:
-            break
-    return float(found)
-
-
-def beyond_chance(found: float | None) -> bool | None:
-    """Whether an association is more than chance; ``None`` if nothing could be compared."""
-    return None if found is None else found > _BEYOND_CHANCE
-
-
 def _family(task: Task, unit: bool, columns: Sequence[str]) -> list[Candidate]:
     """All treatments of the columns for one of the rows."""
     own = np.ones(task.table.shape[1])
@@ -211,7 +178,7 @@ def _family(task: Task, unit: bool, columns: Sequence[str]) -> list[Candidate]:
 
 
 def _about_means(task: Task, unit: bool, columns: Sequence[str]) -> list[Candidate]:
-    """The same with clusters about means; what these leave out is gone from their own units too."""
+    """The same with clusters about means."""
     units = {"own": np.ones(task.table.shape[1]), "typical": 1 / task.table.typical}
     return [
         _candidate(
@@ -266,22 +233,15 @@ def _rounds(
             labels = parts.labels
         moments = task.table.moments(labels, task.n_clusters)
         quality = modularity(graph, labels, task.n_clusters)
-        explained = float(relevance(moments) @ task.independence)
-        seen.append(_Found(weights, prices, labels, quality, explained))
+        seen.append(_Found(weights, prices, labels, quality, task.explained(moments)))
         if number == refreshes:
             break
         omega, price = gates(moments, task.n_clusters)
-        if (start is None or number) and _settled(weights, omega):
+        if (start is None or number) and settled(weights, omega):
             break
         weights, prices = omega, price
     # Features that are too weak to stand out by themselves may be lost on the way.
     return max(reversed(seen), key=lambda one: worth(one.modularity, one.explained))
-
-
-def explained_by(task: Task, labels: np.ndarray) -> float:
-    """Number of independent features that clusters explain."""
-    moments = task.table.moments(labels, task.n_clusters)
-    return float(relevance(moments) @ task.independence)
 
 
 def gates(moments: Moments, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
@@ -291,7 +251,8 @@ def gates(moments: Moments, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
     return omega[0], price[0]
 
 
-def _settled(before: np.ndarray, after: np.ndarray) -> bool:
+def settled(before: np.ndarray, after: np.ndarray) -> bool:
+    """Whether weights have changed too little to matter."""
     return bool(np.abs(after - before).sum() <= _SETTLED * before.sum())
 
 
@@ -303,17 +264,3 @@ def again(task: Task, chosen: Candidate) -> Candidate:
     found = _rounds(task, chosen.unit, units, _even(task), task.refreshes, means=means)
     columns = "own" if chosen.columns == "own" else "typical"
     return _candidate(chosen.unit, columns, chosen.clusters, found)
-
-
-def _half(task: Task, chosen: Candidate, half: np.ndarray) -> np.ndarray:
-    """Clusters from some of the features alone, prepared as the candidate was."""
-    kept = np.flatnonzero(half)
-    part = replace(
-        task,
-        table=task.table.columns(kept),
-        refreshes=min(task.refreshes, 1),
-        votes=task.votes[kept],
-        independence=task.independence[kept],
-        related=task.related[kept],
-    )
-    return again(part, chosen).labels

@@ -6,7 +6,7 @@ picks one. Only what follows sees all rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -22,7 +22,6 @@ from fnmf.portfolio import (
     agrees_beyond_chance,
     beyond_chance,
     come_back,
-    explained_by,
     explore,
     factors,
     row_halves,
@@ -197,13 +196,13 @@ def _several(task: Task, best: Candidate, m: int, seed: int) -> Weights | None:
     weights = Weights(*relevance_weights(moments, groups, m))
     if not _all_relevant(moments, best.weights[None], weights.omega):
         return None
-    units = 1 / task.table.typical if best.columns == "typical" else np.ones(task.table.shape[1])
-    rows = task.table.scaled(units * np.sqrt(weights.top * task.votes), best.unit)
+    rows = task.table.scaled(factors(task, replace(best, weights=weights.top)), best.unit)
     graph = in_few_parts(partial(small_graph, rows), task.n_neighbors, task.n_clusters)
     labels = partition(graph, task.n_clusters, seed, starts=1, others=(best.labels,)).labels
     worse = modularity(graph, labels, task.n_clusters) < best.modularity - _SLACK
     # Where few features stand out by themselves, several weightings would rest on chance.
-    less = explained_by(task, labels) < (1 - _SLACK) * best.explained
+    explained = task.explained(task.table.moments(labels, task.n_clusters))
+    less = explained < (1 - _SLACK) * best.explained
     return None if worse or less else weights
 
 

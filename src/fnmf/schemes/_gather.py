@@ -13,17 +13,17 @@ import numpy as np
 
 from fnmf.data import View
 from fnmf.graph import nearest_anchors
-from fnmf.portfolio import Task, gates
+from fnmf.portfolio import Task, gates, settled
 from fnmf.runners import Runner
 from fnmf.schemes._choice import Choice
 from fnmf.schemes._stages import Measured, Prepared, Weights, look, prepare
 from fnmf.solver import cluster_means
-from fnmf.terms import Moments, relevance
+from fnmf.terms import Moments
 
 _ROUNDS = 3
 _PASSES = 10
-# Fewer moves than this share of the rows, and weights that change by less, change nothing.
-_STILL, _SETTLED = 0.001, 0.01
+# Fewer moves than this share of the rows change nothing.
+_STILL = 0.001
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,7 @@ def gather(measured: Measured, choice: Choice, runner: Runner) -> Gathered:
     best = max(tried, key=lambda one: one.explained)
     for _ in range(_ROUNDS):
         weights = _shared(*gates(best.moments, task.n_clusters), task)
-        before = best.choice.weights.omega
-        if np.abs(weights.omega - before).sum() <= _SETTLED * before.sum():
+        if settled(best.choice.weights.omega, weights.omega):
             break
         found = _gathered(measured, replace(choice, weights=weights), best.labels, None, runner)
         if found.explained <= best.explained:
@@ -87,8 +86,7 @@ def _gathered(
         if np.mean(labels != before) < _STILL:
             break
     moments = look(measured, labels, k, runner)
-    explained = float(relevance(moments) @ task.independence)
-    return Gathered(choice, prepared, labels, centres, moments, explained)
+    return Gathered(choice, prepared, labels, centres, moments, task.explained(moments))
 
 
 def _shared(omega: np.ndarray, price: np.ndarray, task: Task) -> Weights:

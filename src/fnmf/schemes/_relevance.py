@@ -148,10 +148,10 @@ class RelevanceScheme(Scheme):
         settings, runner = self.settings, self.runner
         choice = choose(self.measured, settings, seed, runner)
         self._tell(choice)
-        labels = centres = None
+        labels = centres = found = None
         if choice.about_means:
             gathered = gather(self.measured, choice, runner)
-            choice, prepared = gathered.choice, gathered.prepared
+            choice, prepared, found = gathered.choice, gathered.prepared, gathered.moments
             labels, centres = gathered.labels, gathered.centres
         else:
             prepared = prepare(self.measured, choice.units, choice.weights, choice.unit, runner)
@@ -172,7 +172,8 @@ class RelevanceScheme(Scheme):
             labels = kmeans.labels_
         elif centres is None:
             labels = hold.settle(labels, result.factors.V, settings.clusters)
-        found = look(self.measured, labels, settings.clusters, runner)
+        if found is None:
+            found = look(self.measured, labels, settings.clusters, runner)
         clusters = Clusters(labels, kmeans, centres)
         return RelevanceOutcome(setting, result, clusters, found, self.watch.stopped)
 

@@ -1,0 +1,63 @@
+"""Chance or not: do clusters found from one half of the features come back in the other?"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from fnmf.portfolio._columns import copies
+from fnmf.portfolio._explore import Candidate, Task, again
+from fnmf.portfolio._judge import association
+from fnmf.runners import Runner
+from fnmf.terms import relevance
+
+# Halves of the features that must agree for clusters to be more than chance.
+_SPLITS = 3
+_BEYOND_CHANCE = 5.0
+
+
+def structure(task: Task, chosen: Candidate, runner: Runner) -> float | None:
+    """Do clusters found from one half of the features come back in the other?
+
+    Returns the largest association over a few halves in standard deviations; the first that is
+    clearly beyond chance ends the search. ``None`` if there are too few features. Copies of a
+    feature stay together.
+    """
+    groups = copies(task.table)
+    live = task.table.scatter > 0
+    # Equally relevant features go to different halves, so that neither is left without.
+    explained = relevance(task.table.moments(chosen.labels, task.n_clusters))
+    order = np.argsort(-explained, kind="stable")
+    names = list(dict.fromkeys(groups[order][live[order]].tolist()))
+    # A single feature of unit length is the same everywhere.
+    if len(names) < (4 if chosen.unit else 2):
+        return None
+    rng = np.random.RandomState(task.seed)
+    found = -np.inf
+    for _ in range(_SPLITS):
+        turns = rng.randint(2, size=len(names) // 2)
+        first = np.isin(groups, [names[2 * pair + turn] for pair, turn in enumerate(turns)])
+        halves = [(live & first,), (live & ~first,)]
+        one, other = runner.each(lambda half: _half(task, chosen, half), halves)
+        found = max(found, association(one, other, task.n_clusters))
+        if found > _BEYOND_CHANCE:
+            break
+    return float(found)
+
+
+def beyond_chance(found: float | None) -> bool | None:
+    """Whether an association is more than chance; ``None`` if nothing could be compared."""
+    return None if found is None else found > _BEYOND_CHANCE
+
+
+def _half(task: Task, chosen: Candidate, half: np.ndarray) -> np.ndarray:
+    """Clusters from some of the features alone, prepared as the candidate was."""
+    kept = np.flatnonzero(half)
+    part = replace(
+        task,
+        table=task.table.columns(kept),
+        refreshes=min(task.refreshes, 1),
+        votes=task.votes[kept],
+        independence=task.independence[kept],
+        related=task.related[kept],
+    )
+    return again(part, chosen).labels
