@@ -95,6 +95,8 @@ class ClusterDescription:
             for contrast in self.contrasts:
                 if contrast.word == word:
                     groups.setdefault(word, []).append(contrast.feature)
+        if not groups and self.share == 1:
+            return "all in one, with nothing to set them apart from"
         if not groups:
             return "no feature sets them clearly apart"
         return ", ".join(f"{word} {listed(names)}" for word, names in groups.items())

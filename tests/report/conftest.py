@@ -92,7 +92,10 @@ class Browser:
         message, self._buffer = self._buffer.split(b"\0", 1)
         return json.loads(message)
 
-    def open(self, path, *, width=1200, height=900, dark=False) -> None:
+    def open(self, path, *, width=1200, height=900, dark=False, address="") -> None:
+        # A page that is open already would only be told of its new address.
+        self.call("Page.navigate", url="about:blank")
+        self.js("1")
         self.events.clear()
         scheme = "dark" if dark else "light"
         features = [{"name": "prefers-color-scheme", "value": scheme}]
@@ -104,7 +107,7 @@ class Browser:
             deviceScaleFactor=1,
             mobile=False,
         )
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url=path.as_uri() + address)
         while not any(e.get("method") == "Page.loadEventFired" for e in self.events):
             self.events.append(self._receive())
         # The page unpacks its numbers after it has been loaded, and says when it is done.
@@ -113,6 +116,31 @@ class Browser:
         while script and self.js("document.documentElement.dataset.ready") != "yes":
             assert time.monotonic() < end, "the page's script does not get ready"
             time.sleep(0.02)
+
+    def on_paper(self) -> list:
+        """What sticks out at the side of an A4 page, as print lays it out."""
+        self.call("Emulation.setEmulatedMedia", media="print", features=[])
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=688,
+            height=1017,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        return self.js(
+            "[...document.querySelectorAll('main *')].filter(e => e.checkVisibility() &&"
+            " !e.closest('.hidden') && e.getBoundingClientRect().width > 1 &&"
+            " e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)"
+            ".map(e => e.tagName + ' ' + e.textContent.slice(0, 30))"
+        )
+
+    def fits(self) -> bool:
+        """Whether nothing sticks out at the side of the window."""
+        return self.js("(e => e.scrollWidth <= e.clientWidth)(document.documentElement)")
+
+    def every(self, selector: str, of: str = "e.textContent") -> list:
+        """What ``of`` tells of every element ``e`` of a selector."""
+        return self.js(f"[...document.querySelectorAll({selector!r})].map(e => {of})")
 
     def js(self, expression: str):
         answer = self.call(

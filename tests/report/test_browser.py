@@ -18,7 +18,7 @@ def test_renders_without_complaints_or_requests(browser, page, n, d, k, dark):
     assert browser.js("getComputedStyle(document.querySelector('.skip')).position") == "absolute"
     assert browser.js("document.getElementById('theme').hidden") is False
     # Nothing sticks out at the side.
-    assert browser.js("document.documentElement.scrollWidth <= innerWidth")
+    assert browser.fits()
 
 
 def test_the_first_screen_is_the_answer(browser, page):
@@ -108,10 +108,52 @@ def test_it_prints_on_a4_without_empty_pages(browser, page, n, d, k):
     assert len(boxes) <= 4 + k // 4
 
 
+def test_nothing_is_cut_off_on_paper(browser, page):
+    names = [f"a rather long name of measurement number {k}" for k in range(10)]
+    browser.open(
+        page(feature_names=names, labels_true=[i % 60 for i in range(120)], confidence=True)
+    )
+    assert browser.js("document.querySelectorAll('.confusion thead th').length") == 61
+    assert browser.js("getComputedStyle(document.querySelector('.paper-only')).display") == "none"
+    assert browser.on_paper() == []
+    assert "The first 25 of 60 classes are printed" in browser.js("document.body.innerText")
+    # What can only be done on a screen is not asked of paper.
+    for words in ("Drag a box", "Choose one", "Find a feature", "Show more", "Theme"):
+        assert words not in browser.js("document.body.innerText")
+
+
+def test_closed_clusters_are_opened_for_print(browser, page):
+    browser.open(page(160, 6, 16))
+    closed = "document.querySelectorAll('details.card:not([open])').length"
+    assert browser.js(closed) == 4
+    browser.js("window.dispatchEvent(new Event('beforeprint'))")
+    assert browser.js(closed) == 0
+    browser.js("window.dispatchEvent(new Event('afterprint'))")
+    assert browser.js(closed) == 4
+
+
+def test_names_can_be_read_on_a_phone(browser, page):
+    browser.open(page(), width=390, height=844)
+    for drawing in ("map", "heat-names"):
+        size = browser.js(
+            f"(() => {{ const t = document.querySelector('#{drawing} text');"
+            " return parseFloat(getComputedStyle(t).fontSize) * t.getScreenCTM().d"
+            " / (t.transform.baseVal.length ? Math.cos(50 * Math.PI / 180) : 1); })()"
+        )
+        assert size >= 9, drawing
+    cut = (
+        "[...document.querySelectorAll('#feature-table thead th')].filter(h => h.checkVisibility()"
+        " && h.getBoundingClientRect().right > innerWidth).length"
+    )
+    assert browser.js(cut) == 0
+
+
 @pytest.mark.parametrize("k", [3, 60])
 def test_a_narrow_screen_needs_no_sideways_scrolling(browser, page, k):
-    browser.open(page(k=k, labels_true=["a", "b"] * 60), width=380, height=800)
-    assert browser.js("document.documentElement.scrollWidth <= innerWidth")
+    names = [f"a rather long name of measurement number {k}" for k in range(10)]
+    path = page(k=k, labels_true=["a", "b"] * 60, feature_names=names)
+    browser.open(path, width=390, height=844)
+    assert browser.fits()
 
 
 def test_names_are_not_broken_inside_a_word(browser, page):

@@ -201,7 +201,7 @@ def test_equal_importances_are_not_ranked(make, tmp_path):
     case.model.assignments_ = np.ones((120, 1))
     page = page_of(case, tmp_path)
     assert "All features weigh the same in this model" in page
-    assert '<td class="number">equal</td>' in page
+    assert '<td class="number importance">equal</td>' in page
 
 
 def test_warnings_come_before_the_clusters(make, tmp_path):
@@ -227,7 +227,8 @@ def test_what_a_model_knows_of_its_certainty_is_shown(make, tmp_path):
         "3 of 10 features matter",
         "false discovery rate of 10%",
         "60% of the cluster comes back from resamples",
-        "Not reproducible",
+        '<b class="not-reproducible">not reproducible</b>, 20% comes back',
+        "Solid from 75%, soft from 50%",
         "Median confidence 0.55",
         "3 clusters are recommended; 2 come next, 0.25 below.",
         '3<span class="hidden"> (recommended)</span>',
@@ -244,7 +245,11 @@ def test_what_a_model_knows_of_its_certainty_is_shown(make, tmp_path):
     ("best", "interval", "told"),
     [
         (3, (2, 4), "3 clusters are recommended; 2 to 4 can be defended."),
-        (1, (1, 1), "One cluster is recommended."),
+        (
+            1,
+            (1, 1),
+            "No clusters were found: no division of the samples is clearer than chance makes it.",
+        ),
     ],
 )
 def test_the_recommended_number_comes_with_what_can_be_defended(

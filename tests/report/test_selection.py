@@ -56,6 +56,52 @@ def test_the_address_brings_the_selection_back(browser, page):
     assert "class y" in browser.js(TOLD)
 
 
+def test_a_link_to_the_file_opens_the_same_selection(browser, page):
+    path = page(confidence=True)
+    browser.open(path)
+    browser.drag(on_map(browser, 2, 2), on_map(browser, 320, 458))
+    inside = 120 - browser.js(DIMMED)
+    assert 0 < inside < 120
+    browser.js(
+        "(() => { const s = document.getElementById('colour'); s.value = 'confidence';"
+        " s.dispatchEvent(new Event('change')); })()"
+    )
+    told = browser.js(TOLD)
+    address = browser.js(HASH)
+    browser.open(path, address=address)
+    assert browser.js(TOLD) == told
+    assert 120 - browser.js(DIMMED) == inside
+    assert browser.js("document.getElementById('colour').value") == "confidence"
+    browser.open(path, address="#samples=3,5&layout=components")
+    assert browser.js(ROWS) == "2 samples selected"
+    assert browser.js("document.getElementById('layout').value") == "components"
+
+
+def test_the_heat_map_the_table_and_the_picture_open_what_is_clicked(browser, page):
+    browser.open(page(image_shape=(2, 5)))
+    browser.js("document.getElementById('feature-image').scrollIntoView({ block: 'center' })")
+    box = browser.js(
+        "(() => { const b = document.getElementById('feature-image').getBoundingClientRect();"
+        " return [b.x, b.y, b.width, b.height]; })()"
+    )
+    # The second row, the third of five columns: pixel 7.
+    browser.click(box[0] + 0.5 * box[2], box[1] + 0.75 * box[3])
+    assert browser.js("document.getElementById('profile-title').textContent") == "feature 7"
+    browser.js("document.getElementById('clear').click()")
+    browser.js("document.getElementById('heat').scrollIntoView({ block: 'center' })")
+    browser.click(*middle_of(browser, "#heat"))
+    assert browser.js("document.getElementById('card').hidden") is False
+    assert "feature=" in browser.js(HASH)
+    browser.js("document.getElementById('card-close').click()")
+    name = "document.querySelector('#sample-table tbody button')"
+    browser.js(f"{name}.click()")
+    assert browser.js("document.getElementById('card-title').textContent") == browser.js(
+        f"{name}.textContent"
+    )
+    # The sample's own picture is drawn.
+    assert browser.js("document.querySelector('#card canvas').width") == 5
+
+
 @pytest.mark.parametrize(
     "address", ["#clusters=99,x&feature=-1", "#box=1,2", "#=&=&", "#sample=1e9"]
 )
@@ -153,6 +199,8 @@ def test_features_can_be_searched_and_chosen(browser, page):
     current = "document.querySelector('#heat-names text.current').textContent"
     assert browser.js(current) == "Zebra"
     assert "feature=" in browser.js(HASH)
+    # It stands in the table of every cluster.
+    assert browser.every("table[data-apart] tr.current th") == ["Zebra"] * 3
 
 
 def test_any_of_many_features_has_a_distribution(browser, page):

@@ -25,7 +25,7 @@ def known_classes(stats: Statistics, labels_true: Sequence[Any] | None) -> dict[
             "pass one label for each sample."
         )
     text = np.asarray([visible(label) for label in labels_true])
-    names, codes = np.unique(text, return_inverse=True)
+    names, codes = _in_order(text)
     table = np.zeros((len(stats.sizes), len(names)), dtype=int)
     np.add.at(table, (stats.codes, codes), 1)
     return {
@@ -38,6 +38,16 @@ def known_classes(stats: Statistics, labels_true: Sequence[Any] | None) -> dict[
         "accuracy": clustering_accuracy(text, stats.codes),
         "information": normalized_mutual_information(text, stats.codes),
     }
+
+
+def _in_order(text: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Names of the classes, numbers by their size and not by their digits; the class of each."""
+    names, codes = np.unique(text, return_inverse=True)
+    try:
+        order = np.argsort(names.astype(float), kind="stable")
+    except ValueError:
+        return names, codes
+    return names[order], np.argsort(order)[codes]
 
 
 def _sentences(table: np.ndarray, clusters: list[str], classes: list[str]) -> list[str]:

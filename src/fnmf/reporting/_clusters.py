@@ -83,7 +83,7 @@ def cluster_answer(
     if classes is not None:
         majority = classes["majority"][c]
         share = majority["count"] / described.size
-        mostly = f"{share:.0%} of them are of class {majority['name']}."
+        mostly = f"{share:.0%} of them of class {majority['name']}"
     return {
         "sentence": words,
         "mostly": mostly,
@@ -97,12 +97,17 @@ def stabilities(model: Any, agreement: Agreement | None) -> list[dict[str, Any]]
     if len(np.unique(model.labels_)) < 2:
         # All samples together come back whatever is done.
         return None
-    text = "of the cluster comes back from resamples"
+    source = "resamples"
     if values is None:
         if agreement is None:
             return None
-        values, text = agreement.clusters, "of the cluster comes back from other starts"
+        values, source = agreement.clusters, "other starts"
     return [
-        {"value": float(v), "word": stability_word(float(v)), "text": f"{float(v):.0%} {text}"}
+        {
+            "value": float(v),
+            "word": stability_word(float(v)),
+            "text": f"{float(v):.0%} of the cluster comes back from {source}",
+            "source": source,
+        }
         for v in np.ravel(np.asarray(values, dtype=float))
     ]

@@ -61,6 +61,8 @@ def feature_summary(
         "leading": [names[k] for k in order[: min(count, _SHOWN_NAMES)]],
         "equal": getattr(model, "feature_importances_", None) is not None and importances is None,
         "importance": importances is not None,
+        "rated": qvalues is not None,
+        "doubt": _doubt(model, stats, matters),
         "image": None if shape is None else heat_image(picture.reshape(shape)),
         "rows": [
             {
@@ -75,6 +77,18 @@ def feature_summary(
             for rank, k in enumerate(order[:TOP])
         ],
     }
+
+
+def _doubt(model: Any, stats: Statistics, matters: np.ndarray) -> str:
+    """Why a bar may pass the mark and still not count."""
+    if matters.any() or not (stats.explained > stats.chance).any():
+        return ""
+    if getattr(model, "structure_found_", None) is not False:
+        return ""
+    return (
+        "Bars beyond it prove nothing here: without structure the clusters are cuts through "
+        "these very features."
+    )
 
 
 def weightings(

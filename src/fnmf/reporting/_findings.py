@@ -26,6 +26,8 @@ def findings(
         found.append(_spread(np.atleast_2d(np.asarray(weights, dtype=float)), model, stats))
     if len(stats.sizes) > 1 and not matters.any():
         text = "No feature differs between the clusters more than chance would have it."
+        if getattr(model, "structure_found_", None) is False:
+            text = "None counts as relevant: any cut through the samples divides some features."
         found.append(_finding("warn", "Features", text))
     found += _confidence(model)
     if agreement is not None:

@@ -50,10 +50,15 @@ def render(summary: dict[str, Any]) -> str:
         "map": summary["map"],
         "image": summary["image_shape"],
         "unit": summary["unit"],
+        "importance": _importance(summary["features"]),
         "features": summary["n_features"],
         "parts": summary["payload"],
     }
     return _fill("report.html", summary, data, _SCRIPTS)
+
+
+def _importance(features: dict[str, Any]) -> str:
+    return "ranked" if features["importance"] else "equal" if features["equal"] else ""
 
 
 def render_comparison(summary: dict[str, Any]) -> str:

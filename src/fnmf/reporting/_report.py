@@ -13,6 +13,7 @@ from fnmf.reporting._compare import compare_models
 from fnmf.reporting._page import render, render_comparison
 from fnmf.reporting._summary import About, summarise
 from fnmf.restarts import restart_agreement
+from fnmf.selection import NumberOfClusters
 
 _HEIGHT = 900
 
@@ -66,6 +67,7 @@ def report(
     n_restarts: int = 0,
     notes: Sequence[str] = (),
     unit: str = "samples",
+    choice: NumberOfClusters | None = None,
 ) -> Report | None:
     """Describe a fitted model on one self-contained HTML page.
 
@@ -97,6 +99,9 @@ def report(
         Remarks to print below the warnings.
     unit : str, default="samples"
         What a sample is, in the plural: "customers", "cells".
+    choice : NumberOfClusters, default=None
+        What :func:`fnmf.choose_n_components` has found, to show which clusters split from one
+        number to the next. Default is what the model keeps: the scores, if it chose.
 
     Returns
     -------
@@ -124,6 +129,7 @@ def report(
         image_shape=image_shape,
         notes=notes,
         unit=unit,
+        choice=choice,
     )
     summary = summarise(model, X, about, restart_agreement(model, X, n_restarts))
     return _finish(render(summary), path)

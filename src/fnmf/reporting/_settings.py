@@ -36,12 +36,14 @@ def number_of_clusters(choice: NumberOfClusters | None) -> dict[str, Any] | None
         return None
     best, (low, high), scores = choice.n_components, choice.interval, choice.scores
     others = scores[scores["k"] != best]
-    told = f"{best} clusters are recommended" if best > 1 else "One cluster is recommended"
+    told = f"{best} clusters are recommended"
+    if best == 1:
+        told = "No clusters were found: no division of the samples is clearer than chance makes it"
     if low < high:
         told += f"; {low} to {high} can be defended"
     elif best in scores["k"] and len(others):
         second = others[others["score"].argmax()]
-        told += f"; {second['k']} come next, {choice.price(int(second['k'])):.2f} below"
+        told += f"; {second['k']} come next, {choice.price(int(second['k'])):.2g} below"
     if choice.also:
         told += f"; {listed(list(map(str, choice.also)))} too, as clusters within clusters"
     top = max(float(scores["score"].max()), 1e-12)
@@ -51,8 +53,15 @@ def number_of_clusters(choice: NumberOfClusters | None) -> dict[str, Any] | None
         "picture": choice.to_svg(),
         "best": [bool(k == best) for k in scores["k"]],
         "shares": [min(max(float(score) / top, 0.0), 1.0) for score in scores["score"]],
-        **_table({name: scores[name].tolist() for name in shown}),
+        **_table({name: _digits(scores[name]) for name in shown}),
     }
+
+
+def _digits(column: np.ndarray) -> list[Any]:
+    """Figures of a column with the same number of digits, so that they can be compared."""
+    if column.dtype.kind != "f":
+        return list(column.tolist())
+    return [f"{value:.3f}".replace("-", "−") for value in column]
 
 
 def _table(columns: Mapping[str, Sequence[Any]]) -> dict[str, Any]:

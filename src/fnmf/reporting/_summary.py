@@ -201,23 +201,30 @@ def _quality(model: Any, stats: Statistics, classes: dict[str, Any] | None) -> l
         if 1 < len(np.unique(codes)) < len(codes):
             value = float(silhouette_score(np.asarray(embedding)[chosen], codes))
             text = "how clearly clusters are apart in the representation, -1 to 1"
-            result.append({"name": "silhouette", "value": f"{value:.3f}", "text": text})
+            result.append(_score("silhouette", f"{value:.3f}", text))
     # Relative to the widest, whose square may be too large for a number.
     variance = (stats.spread / max(stats.spread.max(initial=0.0), 1e-320)) ** 2
     between, total = float((stats.explained * variance).sum()), float(variance.sum())
     if total > 0 and several:
         text = "share of the variance of the data that lies between clusters"
-        result.append({"name": "explained", "value": f"{between / total:.1%}", "text": text})
+        share = f"{between / total:.1%}"
+        result.append(_score("explained", share, text, "variance between clusters"))
     if several and (confidence := getattr(model, "sample_confidence_", None)) is not None:
         text = "how sure the cluster of a sample is, median, 0 to 1"
         value = float(np.median(np.asarray(confidence, dtype=float)))
-        result.append({"name": "confidence", "value": f"{value:.2f}", "text": text})
+        result.insert(0, _score("confidence", f"{value:.2f}", text, "median confidence"))
     if classes is not None:
         text = "samples in the right class, clusters matched to classes"
-        result.append({"name": "ACC", "value": f"{classes['accuracy']:.3f}", "text": text})
+        share = f"{classes['accuracy']:.3f}"
+        result.append(_score("ACC", share, text, "accuracy on known classes"))
         text = "mutual information with the known classes, 0 to 1"
-        result.append({"name": "NMI", "value": f"{classes['information']:.3f}", "text": text})
+        result.append(_score("NMI", f"{classes['information']:.3f}", text))
     return result
+
+
+def _score(name: str, value: str, text: str, label: str | None = None) -> dict[str, str]:
+    """A figure: its name in files, what it is called on the first screen, what it means."""
+    return {"name": name, "value": value, "text": text, "label": label or name}
 
 
 def _representation(

@@ -28,7 +28,7 @@ const featureRow = (f) => {
     node("td", { class: "barcell" }, bar(f)),
     node("td", { class: "number", text: percent(features.explained[f]) }),
   ];
-  if (features.importance) cells.push(node("td", { class: "number", text: number(features.importance[f]) }));
+  if (meta.importance) cells.push(node("td", { class: "number importance", text: meta.importance === "equal" ? "equal" : number(features.importance[f]) }));
   if (features.qvalue) cells.push(node("td", { class: "number", text: smallAs(features.qvalue[f]) }));
   cells.push(node("td", { class: "number selected-only", text: Number.isNaN(differs) ? "" : (differs > 0 ? "+" : "") + differs.toFixed(2).replace("-", "−") }));
   return node("tr", { class: (state.feature === f ? "current " : "") + (features.matters[f] ? "" : "idle"), "data-f": f }, ...cells);
@@ -61,9 +61,9 @@ const drawFeatures = () => {
 
 // One row a cluster: a histogram where every value is known, quantiles otherwise.
 const HIGH = 26;
-const LEFT = 120;
 const WIDE = 300;
 const profileRow = (label, c, y, f, scale, own) => {
+  const LEFT = scale.left;
   const group = node("svg:g", { transform: `translate(0,${y})` });
   const name = label.length > 16 ? label.slice(0, 15) + "…" : label;
   group.append(node("svg:text", { x: LEFT - 8, y: 17, "text-anchor": "end", text: name }));
@@ -126,8 +126,10 @@ const drawProfile = () => {
     groups.push([cluster.name, c, known ? Array.from(column).filter((_, i) => samples.code[i] === c) : null]);
   });
   if (state.clusters.size && known) groups.push(["all others", -1, Array.from(column).filter((_, i) => !state.clusters.has(samples.code[i]))]);
+  const LEFT = 24 + 6.5 * Math.min(16, Math.max(...groups.map(([label]) => label.length)));
+  scale.left = LEFT;
   const height = groups.length * HIGH + 24;
-  const svg = node("svg:svg", { viewBox: `0 0 ${LEFT + WIDE + 170} ${height}`, role: "img", class: "profile" });
+  const svg = node("svg:svg", { viewBox: `0 0 ${LEFT + WIDE + 165} ${height}`, role: "img", class: "profile" });
   groups.forEach(([label, c, own], k) => {
     const [group, text] = profileRow(label, c, k * HIGH, f, scale, own);
     svg.append(group);

@@ -1,6 +1,7 @@
 // The samples themselves: a heat map and a table, both of the selection alone.
 const ROWS = 25;
 const COLUMNS = 40;
+const FEWER = 14;
 const rowsOf = { limit: ROWS, key: "", down: true };
 let heated = { rows: [], columns: [] };
 
@@ -9,6 +10,11 @@ const leading = (most) => {
   for (let f = 0; f < nValues && list.length < most; f += 1) if (features.matters[f] || f < 8) list.push(f);
   if (state.feature >= 0 && state.feature < nValues) return [state.feature, ...list.filter((f) => f !== state.feature)].slice(0, most);
   return list;
+};
+// Those that matter, and the chosen one; any only where none matters.
+const telling = (most) => {
+  const list = leading(most).filter((f) => features.matters[f] || f === state.feature);
+  return list.length ? list : leading(most);
 };
 const chosenRows = () => {
   const rows = [];
@@ -31,7 +37,10 @@ const cellOf = (what, columns) => {
 const drawHeat = () => {
   const what = byId("heat-of").value;
   const rows = chosenRows();
-  const columns = what === "components" ? Array.from({ length: Math.min(COLUMNS, samples.embeddingShape[1]) }, (_, k) => k) : leading(COLUMNS);
+  // On a phone forty names could not be read.
+  const narrow = byId("heat-names").getBoundingClientRect().width < 480;
+  const most = narrow ? FEWER : COLUMNS;
+  const columns = what === "components" ? Array.from({ length: Math.min(most, samples.embeddingShape[1]) }, (_, k) => k) : leading(most);
   heated = { rows, columns, what };
   const canvas = byId("heat");
   canvas.width = Math.max(1, columns.length);
@@ -59,11 +68,14 @@ const drawHeat = () => {
   });
   const names = byId("heat-names");
   names.replaceChildren();
+  const deep = narrow ? 180 : 116;
+  names.setAttribute("viewBox", `0 0 800 ${deep}`);
+  names.setAttribute("class", narrow ? "narrow" : "");
   columns.forEach((f, k) => {
     const x = ((k + 0.5) / columns.length) * 800;
     const full = what === "components" ? String(f + 1) : features.names[f];
     const text = full.length > 15 ? full.slice(0, 14) + "…" : full;
-    names.append(node("svg:text", { class: what !== "components" && f === state.feature ? "current" : "", transform: `translate(${x.toFixed(1)},84) rotate(-50)`, text }));
+    names.append(node("svg:text", { class: what !== "components" && f === state.feature ? "current" : "", transform: `translate(${x.toFixed(1)},${deep - 6}) rotate(-50)`, text }));
   });
   const kind = what === "components" ? "components" : "features";
   canvas.setAttribute("aria-label", `Heat map of ${count(rows.length, "samples")} and ${count(columns.length, kind)}, sorted by cluster (${sizes.slice(0, 20).join(", ")}). The tables below and above hold the numbers.`);
@@ -76,9 +88,10 @@ const columnsOfTable = () => {
     { key: "cluster", name: "Cluster", of: (i) => samples.code[i], cell: (i) => [swatch(samples.code[i]), " " + meta.clusters[samples.code[i]].name] },
   ];
   if (meta.classes) columns.push({ key: "class", name: "Class", of: (i) => samples.class[i], cell: (i) => [meta.classes[samples.class[i]]] });
-  if (samples.confidence) columns.push({ key: "confidence", name: "Confidence", number: true, of: (i) => samples.confidence[i], cell: (i) => [samples.confidence[i].toFixed(2)] });
-  if (samples.second) columns.push({ key: "second", name: "Second best", of: (i) => samples.second[i], cell: (i) => [samples.second[i] < 0 ? "–" : meta.clusters[samples.second[i]].name] });
-  if (!meta.image) leading(6).forEach((f) => columns.push({ key: "f" + f, name: features.names[f], number: true, of: (i) => valueOf(f, i), cell: (i) => [number(valueOf(f, i))] }));
+  const several = meta.clusters.length > 1;
+  if (several && samples.confidence) columns.push({ key: "confidence", name: "Confidence", number: true, of: (i) => samples.confidence[i], cell: (i) => [samples.confidence[i].toFixed(2)] });
+  if (several && samples.second) columns.push({ key: "second", name: "Second best", of: (i) => samples.second[i], cell: (i) => [samples.second[i] < 0 ? "–" : meta.clusters[samples.second[i]].name] });
+  if (!meta.image) telling(6).forEach((f) => columns.push({ key: "f" + f, name: features.names[f], number: true, of: (i) => valueOf(f, i), cell: (i) => [number(valueOf(f, i))] }));
   return columns;
 };
 const drawRows = () => {

@@ -79,7 +79,9 @@ const labels = () => {
   const layer = byId("map-labels");
   layer.replaceChildren();
   const many = meta.clusters.length > 16;
-  const high = many ? 11 : 16;
+  const narrow = map.getBoundingClientRect().width < 480;
+  layer.setAttribute("class", narrow ? "narrow" : "");
+  const high = (many ? 11 : 16) * (narrow ? 1.6 : 1);
   const taken = [];
   const middle = (list) => list.sort((a, b) => a - b)[Math.floor(list.length / 2)];
   meta.clusters.forEach((cluster, c) => {
@@ -194,5 +196,7 @@ const setUpMap = () => {
     change(patch);
   });
   byId("layout").addEventListener("change", (event) => change({ layout: event.target.value, box: null }));
+  // Names keep a size that can be read, and find new places.
+  window.addEventListener("resize", () => labels());
   drawers.push(drawMap);
 };
