@@ -153,8 +153,10 @@ def draw(source: Path, target: Path) -> None:
     right.text(-0.4, 62, "61 pixels", va="bottom", fontsize=9)
     for place, useful, useless in zip(places, found, mistaken, strict=True):
         right.text(place, 28, f"{useful:.0f}", ha="center", color="white")
-        if useless:
-            right.text(place, useful + useless + 0.7, f"+{useless:.0f} noise", ha="center",
+        if useless >= 0.5:
+            # Above the line of all pixels, which would run through it.
+            height = max(useful + useless, 61) + 0.7
+            right.text(place, height, f"+{useless:.0f} noise", ha="center",
                        fontsize=8, color="#c2410c")  # fmt: skip
     right.set_ylim(0, 80)
     right.set_xticks(places, [f"{count:,}" for count in counts])

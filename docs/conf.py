@@ -1,8 +1,11 @@
 """The documentation site: built offline, with a gallery that runs."""
 
+import csv
 import importlib
+import inspect
 import os
 import re
+from collections import defaultdict
 from pathlib import Path
 
 import fnmf
@@ -77,20 +80,32 @@ def write_api(app):
     for module, members in [("fnmf", names), *((f"fnmf.{m}", None) for m in sorted(modules))]:
         found = importlib.import_module(module)
         title = (found.__doc__ or "").strip().splitlines()[0]
-        lines += [module, "-" * len(module), "", title, "", ".. toctree::", "   :maxdepth: 1", ""]
+        lines += [
+            module,
+            "-" * len(module),
+            "",
+            title,
+            "",
+            ".. list-table::",
+            "   :widths: 40 60",
+            "",
+        ]
+        pages = []
         for name in members or sorted(_public(found)):
             full = f"{module}.{name}"
             if not callable(getattr(found, name)):
                 # Tables and constants are explained where they are used.
                 continue
-            lines.append(f"   {full}")
+            pages.append(f"   {full}")
+            told = inspect.getdoc(getattr(found, name)) or ""
+            lines += [f"   * - :doc:`{name} <{full}>`", f"     - {told.splitlines()[0]}"]
             kind = "autoclass" if isinstance(getattr(found, name), type) else "autofunction"
             body = [full, "=" * len(full), "", f".. {kind}:: {full}"]
             body += [""]
             if kind == "autoclass":
                 body += [f"   .. {role}:: {own}" for role, own in _members(getattr(found, name))]
             wanted[f"{full}.rst"] = "\n".join([*body, ""])
-        lines.append("")
+        lines += ["", ".. toctree::", "   :hidden:", "", *pages, ""]
     wanted["index.rst"] = "\n".join(lines)
     for page in folder.glob("*.rst"):
         if page.name not in wanted:
@@ -131,9 +146,38 @@ def _is_module(name):
 
 
 # Pages with a place of their own; all others belong to the user guide.
-FIRST = ("relevance", "report", "command")
+FIRST = ("relevance", "choosing", "report", "command", "scale", "performance", "datasets")
 ELSEWHERE = ("index", "start", "guide", "about", "parameters", "methods")
 ELSEWHERE += ("from_sklearn", "when_not", "cite", "changelog")
+
+
+def what_was_measured():
+    """The picture of the landing page in words, from the runs it is drawn from."""
+    runs = defaultdict(list)
+    with open(HERE.parent / "results/useless_features.csv", encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            runs[int(row["useless"]), row["method"]].append(row)
+    methods = {method for _, method in runs}
+
+    def mean(useless, method, field="acc"):
+        found = [float(row[field]) for row in runs[useless, method]]
+        return sum(found) / len(found)
+
+    # Counts that every method has finished, as in the picture.
+    counts = [count for count, _ in runs if all((count, name) in runs for name in methods)]
+    few, many = min(counts), max(counts)
+    others = {name: mean(many, name) for name in methods if not name.startswith("FNMF")}
+    best = max(others, key=others.get)
+    seeds = len(runs[many, "FNMF"])
+    told = [
+        f"With {many:,} of them FNMF puts {mean(many, 'FNMF'):.0%} of the digits into the right",
+        f"cluster, and {mean(few, 'FNMF'):.0%} without any; the best of the others, {best},",
+        f"{others[best]:.0%} and {mean(few, best):.0%}. It calls",
+        f"{mean(many, 'FNMF', 'found'):.0f} of the 61 pixels relevant, and",
+        f"{mean(many, 'FNMF', 'mistaken'):.0f} of the {many:,} useless features",
+        f"({'one seed' if seeds == 1 else f'mean of {seeds} seeds'}).",
+    ]
+    return " ".join(told)
 
 
 def complete_pages(app, docname, source):
@@ -141,6 +185,9 @@ def complete_pages(app, docname, source):
     if docname == "guide":
         rest = {page.stem for page in HERE.glob("*.md")} - set(ELSEWHERE) - set(FIRST)
         source[0] = source[0].replace("EVERY_PAGE", "\n".join([*FIRST, *sorted(rest)]))
+
+    if docname == "index":
+        source[0] = source[0].replace("<!-- what was measured -->", what_was_measured())
 
     def download(match):
         text, path = match.groups()

@@ -8,7 +8,6 @@ import warnings
 from pathlib import Path
 
 from sklearn.datasets import load_digits, make_blobs
-from sklearn.preprocessing import normalize
 
 import fnmf
 from fnmf.io import Cleaning, clean, read_table
@@ -30,7 +29,7 @@ def customers(path: Path) -> None:
     runpy.run_path(str(ROOT / "examples/make_customers.py"))["write"](table_file)
     table = read_table(table_file, id_column="customer", label_column="group")
     clean(table, Cleaning("median", "shift"))
-    model = fnmf.FNMF("auto", random_state=0).fit(normalize(table.X))
+    model = fnmf.FNMF("auto", random_state=0).fit(table.X)
     fnmf.report(
         model,
         table.X,
@@ -46,7 +45,7 @@ def customers(path: Path) -> None:
 
 def digits(path: Path) -> None:
     data = load_digits()
-    model = fnmf.FNMF(10, random_state=0).fit(normalize(data.data))
+    model = fnmf.FNMF(10, random_state=0).fit(data.data)
     fnmf.report(
         model,
         data.data,
@@ -62,7 +61,7 @@ def digits(path: Path) -> None:
 def sixty(path: Path) -> None:
     X, y = make_blobs(3000, 20, centers=60, random_state=0)
     X -= X.min(axis=0)
-    model = fnmf.FNMF(60, random_state=0).fit(normalize(X))
+    model = fnmf.FNMF(60, random_state=0).fit(X)
     names = [f"measure {k}" for k in range(1, 21)]
     fnmf.report(model, X, path, title="Sixty clusters", feature_names=names, labels_true=y)
 

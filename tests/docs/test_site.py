@@ -1,5 +1,6 @@
 """The site builds without a warning, offline, and every link on it leads somewhere."""
 
+import csv
 import os
 import shutil
 import subprocess
@@ -75,6 +76,12 @@ def test_the_site_builds_without_a_warning_and_leads_nowhere_wrong(tmp_path):
     loaded = {link for found in site.values() for link in found.loads}
     assert loaded
     assert not [link for link in loaded if urlsplit(link).netloc]
+    # The landing page says what was measured, from the results themselves.
+    front = (tmp_path / "html/index.html").read_text(encoding="utf-8")
+    with open(ROOT / "results/useless_features.csv", encoding="utf-8", newline="") as file:
+        runs = [row for row in csv.DictReader(file) if row["method"] == "FNMF"]
+    clean = [float(row["acc"]) for row in runs if row["useless"] == "0"]
+    assert f"and {sum(clean) / len(clean):.0%} without any; the best of the others" in front
     names = {page.stem for page in site}
     assert "fnmf.FNMF" in names
     for module in ("baselines", "datasets", "describe", "metrics", "graph"):

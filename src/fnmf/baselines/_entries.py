@@ -165,6 +165,7 @@ register_method(
         "FNMF",
         _fnmf,
         estimator="fnmf:FNMF",
+        label_rule="the partition of the graph; in the tables k-means on the representation",
         # One mixture for all samples is the update that the paper prints, and the better one.
         fixed={"weighting": "paper", "assignment": "shared", "solver": "mu"},
         grid={"diversity": GRID, "smoothness": GRID},

@@ -1,5 +1,6 @@
 """``fnmf methods``: what --method accepts, and what to know before choosing."""
 
+import re
 from typing import Annotated, Any
 
 import typer
@@ -7,6 +8,7 @@ import typer
 from fnmf.cli import _options as options
 from fnmf.cli._errors import UsageError, handled
 
+_WITH_FORMULAS = ("formula", "cost")
 _HEADING = """# Methods
 
 What `fnmf cluster --method` and `fnmf.baselines` know. Written by `fnmf methods --markdown`.
@@ -113,8 +115,20 @@ def _lines(card: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _section(card: dict[str, Any]) -> str:
-    body = "".join(f"* **{title}**: {_escaped(text)}\n" for title, text in _lines(card))
+    body = "".join(
+        f"* **{title}**: {_formula(text) if title in _WITH_FORMULAS else _escaped(text)}\n"
+        for title, text in _lines(card)
+    )
     return f"\n## {card['name']}\n\n{body}"
+
+
+def _formula(text: str) -> str:
+    """Indices, written ``x_i`` or ``Σ_{j≠l}``, as such."""
+    parts = re.split(r"_(\{[^}]*\}|[a-z]+)", text)
+    return "".join(
+        f"<sub>{_escaped(part.strip('{}'))}</sub>" if k % 2 else _escaped(part)
+        for k, part in enumerate(parts)
+    )
 
 
 def _escaped(text: str) -> str:
