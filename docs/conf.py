@@ -100,7 +100,9 @@ def write_api(app):
             told = inspect.getdoc(getattr(found, name)) or ""
             lines += [f"   * - :doc:`{name} <{full}>`", f"     - {told.splitlines()[0]}"]
             kind = "autoclass" if isinstance(getattr(found, name), type) else "autofunction"
-            body = [full, "=" * len(full), "", f".. {kind}:: {full}"]
+            # The package is known; its name would only push titles out of the list of pages.
+            short = full.removeprefix("fnmf.")
+            body = [short, "=" * len(short), "", f".. {kind}:: {full}"]
             body += [""]
             if kind == "autoclass":
                 body += [f"   .. {role}:: {own}" for role, own in _members(getattr(found, name))]

@@ -16,7 +16,7 @@ from fnmf.describe import describe_clusters
 rng = np.random.default_rng(0)
 habits = {"bread": [9, 1, 1, 5], "milk": [1, 9, 2, 5], "tea": [1, 2, 9, 5], "coffee": [5, 5, 5, 1]}
 groups = rng.integers(0, 4, 300)
-columns = {name: rng.normal(np.array(means)[groups], 1.2) for name, means in habits.items()}
+columns = {name: rng.normal(np.array(means)[groups], 1) for name, means in habits.items()}
 columns |= {f"day {k}": rng.uniform(0, 10, 300) for k in range(1, 9)}
 X = np.clip(np.column_stack(list(columns.values())), 0, None)
 names = list(columns)
