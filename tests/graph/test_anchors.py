@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from fnmf.data import view_of
 from fnmf.graph import Nearest, adaptive_weights, improve_held, nearest_anchors, vote
-from fnmf.graph._partition import RESOLUTION
+from fnmf.graph._moves import resolution
 from fnmf.runners import threads
 from fnmf.solver import Machine
 from fnmf.terms import AnchorTies
@@ -65,7 +65,7 @@ def test_no_single_move_of_a_held_sample_is_better_than_the_end():
     def value(labels):
         """Modularity from its definition; all degrees are 1."""
         same = labels[:, None] == labels
-        return ((S - RESOLUTION / n) * same).sum() / n
+        return ((S - resolution(k) / n) * same).sum() / n
 
     start = rng.integers(0, k, n)
     found = improve_held(Nearest(indices, shares), count, start)

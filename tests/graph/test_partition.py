@@ -9,7 +9,8 @@ from sklearn.datasets import make_blobs
 
 from fnmf.graph import adaptive_neighbors, improve, modularity, partition, small_graph
 from fnmf.graph._eigen import leading_vectors
-from fnmf.graph._partition import RESOLUTION
+from fnmf.graph._exchange import exchange
+from fnmf.graph._moves import resolution
 from fnmf.metrics import clustering_accuracy
 
 
@@ -24,7 +25,7 @@ def value(graph: sp.csr_array, labels: np.ndarray) -> float:
     S = graph.toarray()
     same = labels[:, None] == labels
     expected = np.outer(S.sum(axis=1), S.sum(axis=1)) / S.sum()
-    return float(((S - RESOLUTION * expected) * same).sum() / S.sum())
+    return float(((S - resolution(labels.max() + 1) * expected) * same).sum() / S.sum())
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -55,6 +56,49 @@ def test_best_partition_of_a_small_graph_is_found():
     graph = sp.csr_array(S)
     best = max(value(graph, np.array(labels)) for labels in product(range(3), repeat=9))
     assert partition(graph, 3, seed=0).value == pytest.approx(best)
+
+
+def groups(count: int, each: int) -> sp.csr_array:
+    """Groups of samples that are tied to all of their own and hardly to others."""
+    S = np.kron(np.eye(count), np.ones((each, each))) + 0.01
+    np.fill_diagonal(S, 0)
+    return sp.csr_array(S)
+
+
+def test_clusters_change_places_where_moving_single_samples_is_stuck():
+    truth = np.repeat(np.arange(4), 6)
+    # The first group is in two clusters, the last two share one.
+    start = np.array([0, 1, 2, 3, 3])[np.repeat(np.arange(5), [3, 3, 6, 6, 6])]
+    graph = groups(4, 6)
+    stuck = improve(graph, start, 4)
+    assert clustering_accuracy(truth, stuck.labels) < 0.8
+    coordinates = np.eye(4)[truth]
+    found = exchange(graph, stuck, coordinates, 4)
+    assert clustering_accuracy(truth, found.labels) == 1
+    assert found.value == pytest.approx(value(graph, found.labels))
+    assert found.value > stuck.value
+
+
+def test_two_clusters_have_nothing_to_exchange():
+    graph = groups(2, 4)
+    start = improve(graph, np.repeat([0, 1], 4), 2)
+    assert exchange(graph, start, np.eye(8), 2) is start
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_exchanges_never_lower_modularity_and_keep_the_number_of_clusters(seed):
+    rng = np.random.default_rng(seed)
+    graph = random_graph(40, seed, 0.2)
+    start = improve(graph, rng.integers(0, 6, 40), 6)
+    found = exchange(graph, start, rng.normal(size=(40, 3)), 6)
+    assert found.value >= start.value
+    assert len(np.unique(found.labels)) == 6
+    assert found.value == pytest.approx(value(graph, found.labels))
+
+
+def test_price_of_unequal_sizes_grows_with_many_clusters():
+    assert resolution(2) == resolution(10)
+    assert resolution(40) == pytest.approx(4 * resolution(10))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -5,7 +5,8 @@ from fnmf.graph._anchor_moves import improve_held
 from fnmf.graph._anchors import Nearest, anchor_votes, nearest_anchors, vote
 from fnmf.graph._attraction import attraction
 from fnmf.graph._modularity import modularity, ties_between
-from fnmf.graph._partition import Partition, best_of, improve, partition, spectrum
+from fnmf.graph._moves import Partition, improve
+from fnmf.graph._partition import best_of, partition, spectrum
 from fnmf.graph._parts import in_few_parts
 from fnmf.graph._release import release_freed_memory
 from fnmf.graph._search import (

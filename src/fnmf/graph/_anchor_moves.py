@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from fnmf.graph._anchors import Nearest
-from fnmf.graph._partition import RESOLUTION
+from fnmf.graph._moves import resolution
 
 _SWEEPS = 5
 
@@ -19,7 +19,7 @@ def improve_held(nearest: Nearest, n_anchors: int, labels: np.ndarray) -> np.nda
     shares = nearest.shares.astype(np.float64)
     mass = np.bincount(nearest.indices.ravel(), shares.ravel(), n_anchors)
     k = int(labels.max()) + 1
-    _move(nearest.indices, shares, np.where(mass > 0, mass, 1), labels, k, RESOLUTION, _SWEEPS)
+    _move(nearest.indices, shares, np.where(mass > 0, mass, 1), labels, k, resolution(k), _SWEEPS)
     return labels
 
 

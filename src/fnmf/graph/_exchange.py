@@ -1,0 +1,100 @@
+"""Clusters change places: one is cut in two, and two others become one.
+
+Moving single samples cannot mend a partition that holds two groups in one cluster and one group in
+two: every step on the way would cost. Both at once gain.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf._lloyd import quick_kmeans
+from fnmf.graph._modularity import ties_between
+from fnmf.graph._moves import Partition, improve, resolution
+
+# Two clusters become one only if they are tied, with so much of what is cut at least; else a large
+# group would be cut, and two small ones that stand apart joined, for the sake of equal sizes.
+_BRIDGE = 0.1
+# Exchanges at most, and how many are tried before a partition counts as the best in reach.
+_MOST, _TRIES = 20, 6
+# Cut in two are clusters of so many samples,
+_FEWEST = 4
+# and modularity must rise by more than rounding.
+_RISE = 1e-9
+
+
+class _Exchange(NamedTuple):
+    """What modularity gains before samples move, which cluster is cut, which two become one."""
+
+    gain: float
+    cut: int
+    one: int
+    other: int
+
+
+def exchange(
+    graph: sp.csr_array, found: Partition, coordinates: np.ndarray, n_clusters: int
+) -> Partition:
+    """Exchange while modularity rises.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Symmetric similarities.
+    found : Partition
+        Where to begin.
+    coordinates : ndarray of shape (n, e)
+        Of the samples; clusters are cut in two along them.
+    n_clusters : int
+        Clusters, the same number in the end; fewer than three have nothing to exchange.
+    """
+    for _ in range(_MOST if n_clusters > 2 else 0):
+        second = _second_halves(found.labels, coordinates, n_clusters)
+        tries = _promising(graph, found.labels, second, n_clusters)
+        improved = (improve(graph, _after(found.labels, second, one), n_clusters) for one in tries)
+        better = next((one for one in improved if one.value > found.value + _RISE), None)
+        if better is None:
+            break
+        found = better
+    return found
+
+
+def _second_halves(labels: np.ndarray, coordinates: np.ndarray, k: int) -> np.ndarray:
+    """Which samples are on the other side when clusters are cut in two."""
+    rng = np.random.RandomState(0)
+    second = np.zeros(len(labels), bool)
+    for a in range(k):
+        members = np.flatnonzero(labels == a)
+        if len(members) >= _FEWEST:
+            second[members] = quick_kmeans(coordinates[members], 2, rng) == 1
+    return second
+
+
+def _promising(
+    graph: sp.csr_array, labels: np.ndarray, second: np.ndarray, k: int
+) -> list[_Exchange]:
+    """For every cluster that can be cut the best two to join; the best few of these."""
+    # Halves are numbered 0 … k − 1 and k … 2k − 1.
+    ties = ties_between(graph, np.where(second, labels + k, labels), 2 * k)
+    volumes = ties.sum(axis=1)
+    joined = 2 * (ties - resolution(k) * np.outer(volumes, volumes))
+    whole = joined.reshape(2, k, 2, k).sum(axis=(0, 2))
+    np.fill_diagonal(whole, -np.inf)
+    between = ties.reshape(2, k, 2, k).sum(axis=(0, 2))
+    found = []
+    for cut in np.unique(labels[second]):
+        others = whole.copy()
+        others[cut] = others[:, cut] = -np.inf
+        others[between < _BRIDGE * ties[cut, cut + k]] = -np.inf
+        one, other = np.unravel_index(others.argmax(), others.shape)
+        gain = others[one, other] - joined[cut, cut + k]
+        if np.isfinite(gain):
+            found.append(_Exchange(float(gain), int(cut), int(one), int(other)))
+    return sorted(found, reverse=True)[:_TRIES]
+
+
+def _after(labels: np.ndarray, second: np.ndarray, change: _Exchange) -> np.ndarray:
+    after = np.where(labels == change.one, change.other, labels)
+    after[second & (labels == change.cut)] = change.one
+    return after
