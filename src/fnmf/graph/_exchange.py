@@ -17,7 +17,7 @@ from fnmf.graph._moves import Partition, improve, resolution
 # group would be cut, and two small ones that stand apart joined, for the sake of equal sizes.
 _BRIDGE = 0.1
 # Exchanges at most, and how many are tried before a partition counts as the best in reach.
-_MOST, _TRIES = 20, 6
+_MOST, _TRIES = 8, 6
 # Cut in two are clusters of so many samples,
 _FEWEST = 4
 # and modularity must rise by more than rounding.

@@ -10,6 +10,8 @@ _EXPLANATION = 3.0
 # something, rows of unit length are the habit of the field.
 _PRIOR = {"own": 0.0, "gated": 0.0, "typical": 0.3}
 _UNIT = 0.2
+# Labels are shuffled so often to see what chance would do.
+_SHUFFLES = 100
 # Means explain more than a graph does by their nature.
 _MEANS = 0.4
 
@@ -42,14 +44,21 @@ def worth(modularity: float, explained: float) -> float:
 
 
 def association(one: np.ndarray, other: np.ndarray, n_clusters: int) -> float:
-    """How much two labellings agree: chi-square in standard deviations from independence."""
-    n = len(one)
-    table = np.zeros((n_clusters, n_clusters))
-    np.add.at(table, (one, other), 1)
-    table = table[table.any(axis=1)][:, table.any(axis=0)]
-    freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
-    if freedom == 0:
+    """How much two labellings agree: mutual information in standard deviations from chance.
+
+    Chance is what shuffling the samples makes of it. A chi-square would be simpler, and take two
+    tiny clusters that happen to meet for more than they are.
+    """
+    rng = np.random.RandomState(0)
+    chance = [_information(one, rng.permutation(other), n_clusters) for _ in range(_SHUFFLES)]
+    spread = float(np.std(chance, ddof=1))
+    if spread == 0:
         return 0.0
-    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / n
-    square = float(np.sum((table - expected) ** 2 / expected))
-    return (square - freedom * n / (n - 1)) / np.sqrt(2 * freedom)
+    return (_information(one, other, n_clusters) - float(np.mean(chance))) / spread
+
+
+def _information(one: np.ndarray, other: np.ndarray, n_clusters: int) -> float:
+    """Mutual information of two labellings in nats, up to what their sizes alone decide."""
+    counts = np.bincount(one * n_clusters + other, minlength=n_clusters**2)
+    counts = counts[counts > 0]
+    return float(counts @ np.log(counts)) / len(one)

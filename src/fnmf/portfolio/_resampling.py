@@ -18,8 +18,8 @@ _STARTS = 1
 _SPLITS = 3
 # Clusters of shuffled columns agree by 0.03 at most, of the 28 labelled sets by 0.11 at least.
 _LEAST_AGREEMENT = 0.06
-# Beyond this many times the largest agreement of so many shuffled copies is more than chance.
-_SHUFFLES, _BEYOND = 3, 1.5
+# More than chance is what agrees by so much more than any of so many shuffled copies.
+_SHUFFLES, _BEYOND = 3, 0.1
 _VOTERS = 5
 _FEWEST_FEATURES = 2
 
@@ -116,13 +116,13 @@ def agrees_beyond_chance(task: Task, chosen: Candidate) -> bool:
     so the fewer samples there are.
     """
     found = agreement(task, chosen)
-    if found is None or not halves_agree(found):
+    if found is None or found <= _BEYOND:
         return False
     rng = np.random.RandomState(task.seed)
     for _ in range(_SHUFFLES):
         other = replace(task, table=task.table.shuffled(rng))
         chance = agreement(other, again(other, chosen))
-        if chance is not None and found <= _BEYOND * chance:
+        if chance is not None and found <= chance + _BEYOND:
             return False
     return True
 

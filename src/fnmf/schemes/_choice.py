@@ -121,11 +121,12 @@ def _real(
 ) -> tuple[Candidate, float | None, bool | None]:
     """The best candidate, its association of halves, and whether it is more than chance.
 
-    If it is not, the best of those that find clusters in the other way may be.
+    If it is not, the best of those that find clusters in the other way may be; if neither is, the
+    one nearer to it is taken.
     """
     best = candidates[0]
     others = [one for one in candidates if one.clusters != best.clusters]
-    tested = []
+    tested: list[tuple[Candidate, float | None]] = []
     for one in (best, *others[:1]):
         found = structure(task, one, runner)
         real = beyond_chance(found)
@@ -134,8 +135,9 @@ def _real(
             real = agrees_beyond_chance(task, one)
         if real is not False:
             return one, found, real
-        tested.append(found)
-    return best, tested[0], False
+        tested.append((one, found))
+    nearer, found = max(tested, key=lambda pair: pair[1] or 0.0)
+    return nearer, found, False
 
 
 def explored(
