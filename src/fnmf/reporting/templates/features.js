@@ -94,7 +94,7 @@ const profileRow = (label, c, y, f, scale, own) => {
     group.append(node("svg:line", { class: "quarter", x1: x(middle[1]), x2: x(middle[3]), y1: 13, y2: 13 }));
     group.append(node("svg:line", { class: "median", x1: x(middle[2]), x2: x(middle[2]), y1: 3, y2: 23 }));
   }
-  group.append(node("svg:text", { x: LEFT + WIDE + 8, y: 17, class: "told", text }));
+  if (!scale.narrow) group.append(node("svg:text", { x: LEFT + WIDE + 8, y: 17, class: "told", text }));
   return [group, label + ": " + (text || "unknown")];
 };
 const drawProfile = () => {
@@ -128,8 +128,10 @@ const drawProfile = () => {
   if (state.clusters.size && known) groups.push(["all others", -1, Array.from(column).filter((_, i) => !state.clusters.has(samples.code[i]))]);
   const LEFT = 24 + 6.5 * Math.min(16, Math.max(...groups.map(([label]) => label.length)));
   scale.left = LEFT;
+  // On a phone the figures beside the rows would be too small to read, or push the rows out.
+  scale.narrow = box.getBoundingClientRect().width < 420;
   const height = groups.length * HIGH + 24;
-  const svg = node("svg:svg", { viewBox: `0 0 ${LEFT + WIDE + 165} ${height}`, role: "img", class: "profile" });
+  const svg = node("svg:svg", { viewBox: `0 0 ${LEFT + WIDE + (scale.narrow ? 12 : 165)} ${height}`, role: "img", class: "profile" });
   groups.forEach(([label, c, own], k) => {
     const [group, text] = profileRow(label, c, k * HIGH, f, scale, own);
     svg.append(group);
