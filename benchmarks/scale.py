@@ -1,15 +1,17 @@
 """Bars beyond memory and one machine; every line prints a figure and the bar it is held to.
 
-    python benchmarks/scale.py [PART ...] [--rows 400000] [--fits 20] [--seeds 3] [--data-home DIR]
+    python benchmarks/scale.py [PART ...] [--rows 400000] [--client-rows 5000000] [--blocks 32]
+                               [--fits 20] [--seeds 3] [--data-home DIR]
 
 ``runner``: LocalCluster of 2 workers x 1 thread against the thread runner with 2 threads, --rows x
-784 float32 in 32 blocks, one iteration and the whole default fit; and the fixed cost of an
+784 float32 in --blocks blocks, one iteration and the whole default fit; and the fixed cost of an
 iteration, from the same fit of hardly any rows.
 ``cost``: the constants of the cost model, and its prediction.
 ``killed``: fits with a worker killed at a random moment of each.
 ``resumed``: fits killed and resumed from their checkpoint.
 ``checkpoint``: what a checkpoint every 30 s costs, 1,000,000 x 100.
-``memory``: workers beyond their blocks, the client with ever more rows; tasks of an iteration.
+``memory``: workers beyond their blocks; tasks of an iteration.
+``client``: memory of the client, --client-rows / 4 and --client-rows x 8; what the scheduler keeps.
 ``stream``: MiniBatchFNMF after one pass against FNMF and against scikit-learn's MiniBatchNMF, on
 USPS (the means over --seeds) and on --rows / 2 x 200 + 600 of noise.
 ``drift``: informative features that change half-way; --out and --figure keep the curves.
@@ -30,8 +32,9 @@ from pathlib import Path
 
 import numpy as np
 
+from _cluster import chunked, cluster, model, of_client, of_workers
 from _streams import C, change, clustered, flat, passes, seconds
-from fnmf import FNMF, Checkpoint
+from fnmf import Checkpoint
 
 PARTS = (
     "runner",
@@ -40,33 +43,11 @@ PARTS = (
     "resumed",
     "checkpoint",
     "memory",
+    "client",
     "stream",
     "drift",
     "batches",
 )
-
-
-def cluster():
-    from distributed import Client, LocalCluster
-
-    options = {"dashboard_address": None, "worker_dashboard_address": None, "memory_limit": 0}
-    return Client(LocalCluster(n_workers=2, threads_per_worker=1, **options))
-
-
-def chunked(n: int, blocks: int, d: int = 784):
-    """A Dask array whose blocks are made where they are needed."""
-    import dask.array as da
-
-    def rows(block_info=None):
-        (start, stop), _ = block_info[None]["array-location"]
-        return clustered(stop - start, d, min(50, d // 2), seed=start)[0]
-
-    sizes = tuple(len(part) for part in np.array_split(np.arange(n), blocks))
-    return da.map_blocks(rows, chunks=(sizes, (d,)), dtype=np.float32)
-
-
-def model(iterations: int, **options) -> FNMF:
-    return FNMF(C, random_state=0, tol=0.0, max_iter=iterations, **options)
 
 
 def per_iteration(fit, few: int = 3, many: int = 13) -> tuple[float, float]:
@@ -77,7 +58,7 @@ def per_iteration(fit, few: int = 3, many: int = 13) -> tuple[float, float]:
 
 
 def runner(args: argparse.Namespace) -> None:
-    small, large = chunked(3200, 32, 8), chunked(args.rows, 32)
+    small, large = chunked(3200, 32, 8), chunked(args.rows, args.blocks)
     X = large.compute()
     here, whole_here = per_iteration(lambda k: model(k, n_jobs=2).fit(X))
     with cluster() as client:
@@ -100,29 +81,39 @@ def runner(args: argparse.Namespace) -> None:
 
 def cost(args: argparse.Namespace) -> None:
     """The three constants of the cost model of docs/scale.md, and what it says of 10⁹ rows."""
-    X = clustered(40_000, 784, 50)[0]
+    X = clustered(min(40_000, args.rows), 784, 50)[0]
     fitted = model(1, n_jobs=1).fit(X)
     m = len(fitted.feature_weights_)
     speed = X.size * (3 * C + 5 * m) / per_iteration(lambda k: model(k, n_jobs=1).fit(X))[0]
     with cluster() as client:
-        few, many = client.persist(chunked(3200, 32, 8)), client.persist(chunked(args.rows, 32, 8))
-        m = len(model(1).fit(few).feature_weights_)
-        task = per_iteration(lambda k: model(k).fit(few), many=23)[0] / (2 * 32)
-        m = len(model(1).fit(many).feature_weights_)
-        swept = args.rows * 8 * (3 * C + 5 * m) / (2 * speed)
-        sent = per_iteration(lambda k: model(k).fit(many))[0] - 2 * 32 * task - swept
-        band = 4 * args.rows * (4 * C + 3 * m) / sent
+        few = client.persist(chunked(3200, 32, 8))
+        sweeps = 1 if len(model(1).fit(few).feature_weights_) == 1 else 2
+        task = per_iteration(lambda k: model(k).fit(few), many=23)[0] / (sweeps * 32)
+        # Hardly any rows, but sums over many features from every block.
+        d, m = 5000, 3
+        wide = client.persist(chunked(32 * 16, 32, d))
+        plain = {"weighting": "paper", "graph": None, "init": "random", "n_weightings": m}
+        whole = per_iteration(lambda k: model(k, **plain).fit(wide))[0]
+        here = wide.compute()
+        alone = per_iteration(lambda k: model(k, n_jobs=1, **plain).fit(here))[0]
+        band = sums_bytes(d, m) * 32 / max(whole - 2 * 32 * task - alone / 2, 1e-9)
     print(f"s = {speed:.2g} multiply-adds/s, t = {1000 * task:.2f} ms, b = {band / 1e9:.2f} GB/s")
     n, d, m, workers, blocks = 1e9, 1000, 3, 100, 20_000
     parts = (
         n * d * (3 * C + 5 * m) / (workers * speed),
         2 * blocks * task,
-        4 * n * (4 * C + 3 * m) / band,
+        blocks * sums_bytes(d, m) / band,
     )
     print(
         f"10⁹ x 1,000 on 100 workers, predicted: {sum(parts):.0f} s an iteration: sweeps "
-        f"{parts[0]:.0f}, {blocks:,} blocks {parts[1]:.0f}, what the client sends {parts[2]:.0f}"
+        f"{parts[0]:.0f}, {blocks:,} blocks {parts[1]:.0f}, sums that reach the client "
+        f"{parts[2]:.0f}"
     )
+
+
+def sums_bytes(d: int, m: int) -> int:
+    """What a block sends to the client in an iteration: (c + 2m) numbers for each feature."""
+    return 4 * d * (C + 2 * m)
 
 
 def killed(args: argparse.Namespace) -> None:
@@ -205,51 +196,12 @@ def checkpoint(args: argparse.Namespace) -> None:
     )
 
 
-def reset_peak() -> None:
-    """Begin to measure the peak of this process anew."""
-    Path("/proc/self/clear_refs").write_text("5")
-
-
-def peak() -> int:
-    """Largest resident memory since then, in bytes."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0]) << 10
-
-
 def memory(args: argparse.Namespace) -> None:
-    from distributed import get_task_stream, wait
-
-    with cluster() as client:
-        model(3).fit(chunked(3200, 32, 8))
-        kept = client.persist(chunked(args.rows, 32))
-        wait(kept)
-        # A worker with its libraries and its blocks, before it has worked on them.
-        idle = client.run(_resident)
-        client.run(reset_peak)
-        counts = []
-        for iterations in (3, 13):
-            with get_task_stream(client=client) as tasks:
-                model(iterations).fit(kept)
-            counts.append(len(tasks.data))
-        blocks = kept.nbytes / len(idle)
-        beyond = max(most - idle[where] for where, most in client.run(peak).items())
-        print(
-            f"worker: peak {beyond / 2**20:.0f} MB beyond its blocks of {blocks / 2**20:.0f} MB, "
-            f"{100 * beyond / blocks:.0f} % (<= 15 %)"
-        )
-        print(f"tasks of an iteration: {(counts[1] - counts[0]) / 10 / 32:.2f} a block (< 3)")
-        del kept
-        sizes = {}
-        for rows in (500_000, 1_000_000, 2_000_000):
-            reset_peak()
-            before = peak()
-            model(3).fit(chunked(rows, 32, 8))
-            sizes[rows] = f"{(peak() - before) / 2**20:.0f} MB"
-        print(f"client: peak beyond what it had, by rows: {sizes} (independent of n)", flush=True)
+    of_workers(args.rows, args.blocks)
 
 
-def _resident() -> int:
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+def client(args: argparse.Namespace) -> None:
+    of_client(args.client_rows)
 
 
 def stream(args: argparse.Namespace) -> None:
@@ -268,6 +220,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--rows", type=int, default=400_000)
+    parser.add_argument("--client-rows", type=int, default=5_000_000)
+    parser.add_argument("--blocks", type=int, default=32)
     parser.add_argument("--fits", type=int, default=20)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--out", metavar="CSV", help="where ``drift`` keeps its curves")

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from fnmf._face import in_chunks
 from fnmf._fitted import Fitted
 from fnmf.solver import Progress
 
@@ -48,7 +49,7 @@ class IterationHooks:
                 estimator=self.estimator,
                 X=self.X,
                 metadata={"iteration": progress.iteration, **progress.terms},
-                reconstruction_attributes=lambda: fitted().attributes(copy=True),
+                reconstruction_attributes=lambda: in_chunks(fitted().attributes(copy=True), self.X),
             )
         )
 

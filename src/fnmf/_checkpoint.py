@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from hashlib import sha256
 from pathlib import Path
@@ -23,7 +23,7 @@ from fnmf._atomic import atomic_file
 from fnmf._settings import Settings
 from fnmf._validation import check_real
 from fnmf.data import View
-from fnmf.runners import Runner
+from fnmf.runners import RowArray, Runner
 from fnmf.schemes import Arrays, BlankLedger, Ledger
 from fnmf.solver import Journal, Snapshot
 
@@ -173,10 +173,26 @@ def read_arrays(path: Path) -> Arrays:
         raise _damaged(path) from error
 
 
-def write_arrays(path: Path, arrays: Arrays) -> None:
-    """A file of arrays that appears whole or not at all."""
-    with atomic_file(path) as file:
-        np.savez(file, allow_pickle=False, **arrays)
+def write_arrays(path: Path, arrays: Mapping[str, Any]) -> None:
+    """A file of arrays that appears whole or not at all.
+
+    Rows that are elsewhere come and go block by block.
+    """
+    with atomic_file(path) as file, zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                if isinstance(array, np.ndarray):
+                    np.lib.format.write_array(member, array, allow_pickle=False)
+                else:
+                    _write_rows(member, array)
+
+
+def _write_rows(member: Any, rows: RowArray) -> None:
+    descr = np.lib.format.dtype_to_descr(rows.dtype)
+    header = {"descr": descr, "fortran_order": False, "shape": rows.shape}
+    np.lib.format.write_array_header_1_0(member, header)
+    for part in rows.parts():
+        member.write(np.ascontiguousarray(part).data)
 
 
 def _head(folder: Path) -> dict[str, Any] | None:

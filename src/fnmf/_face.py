@@ -58,6 +58,17 @@ def workplace(estimator: Any, data: Any, n_jobs: int | None) -> Iterator[tuple[V
         yield view_of(data), runner
 
 
+def in_chunks(attributes: dict[str, Any], X: Any) -> dict[str, Any]:
+    """Results of the rows of a Dask array as Dask arrays in the same chunks; others as they are."""
+    if not is_dask(X):
+        return attributes
+    from fnmf.distributed import as_dask
+
+    of_rows = ("embedding_", "assignments_", "labels_", "sample_confidence_", "second_labels_")
+    found = {name: as_dask(attributes[name], X) for name in of_rows if name in attributes}
+    return attributes | found
+
+
 class NonNegativeFace(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """A clusterer and transformer of non-negative rows, dense or sparse."""
 
@@ -197,22 +208,14 @@ class FactorisationFace(Answers, CallbackSupportMixin, NonNegativeFace):
         settings = Settings.of(self.get_params(deep=False))
         return settings.with_components(len(self.components_))
 
-    def _adopt(self, fitted: Fitted) -> None:
-        """Keep what was fitted, and nothing of an earlier fit."""
-        attributes = fitted.attributes()
+    def _adopt(self, fitted: Fitted, X: Any) -> None:
+        """Keep what was fitted on X, and nothing of an earlier fit."""
+        attributes = in_chunks(fitted.attributes(), X)
         for name in Fitted.names():
             if name in attributes:
                 setattr(self, name, attributes[name])
             elif hasattr(self, name):
                 delattr(self, name)
-
-    def _adopt_chunks(self, X: Any) -> None:
-        """Results of the rows of a Dask array as Dask arrays in the same chunks."""
-        from fnmf.distributed import as_dask
-
-        of_rows = ("embedding_", "assignments_", "labels_", "sample_confidence_", "second_labels_")
-        for name in of_rows:
-            setattr(self, name, as_dask(getattr(self, name), X))
 
     def _lazily(self, method: str, X: Any, width: int | None) -> Any:
         """A Dask array of what new rows of another one come to, when somebody asks."""

@@ -17,7 +17,6 @@ from fnmf._face import FactorisationFace, workplace
 from fnmf._settings import Settings
 from fnmf._units import in_ordinary_units
 from fnmf._validation import check_data
-from fnmf.data import is_dask
 
 if TYPE_CHECKING:
     from fnmf._checkpoint import Checkpoint
@@ -339,9 +338,7 @@ class FNMF(FactorisationFace):
             fitted = best_start(problem, seeds[:-1], runner)
             if settings.consensus is not None:
                 fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)
-        self._adopt(replace(fitted, n_components=settings.n_components, **number))
-        if is_dask(data):
-            self._adopt_chunks(data)
+        self._adopt(replace(fitted, n_components=settings.n_components, **number), data)
         hooks.end()
         for warning in fitted.warnings:
             # Past scikit-learn's wrapper, to the line that called fit.

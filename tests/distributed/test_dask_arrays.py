@@ -97,9 +97,23 @@ def test_a_checkpoint_made_by_threads_serves_dask(X, tmp_path):
     assert written == {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
 
 
+def test_a_checkpoint_made_by_dask_serves_threads(X, tmp_path):
+    first = model().fit(chunked(X), checkpoint=Checkpoint(tmp_path, every=0))
+    written = (tmp_path / "start-209652396.npz").stat().st_mtime_ns
+    assert_same(first, model().fit(X, checkpoint=tmp_path))
+    assert written == (tmp_path / "start-209652396.npz").stat().st_mtime_ns
+
+
+def test_a_start_of_the_users_travels_to_the_blocks(X):
+    rng = np.random.default_rng(1)
+    init = rng.uniform(size=(N, C)).astype(np.float32), rng.uniform(size=(C, D)).astype(np.float32)
+    assert_same(model(init=init).fit(chunked(X)), model(init=init).fit(X))
+
+
 def test_empty_chunks_do_not_matter(X):
     holes = da.concatenate([chunked(X)[:256], chunked(X)[:0], chunked(X)[256:]])
     found = model().fit(holes)
+    assert found.labels_.chunks == holes.chunks[:1]
     np.testing.assert_array_equal(found.labels_.compute(), model().fit(X).labels_)
 
 

@@ -5,10 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 from fnmf.data import view_of
-from fnmf.graph import Nearest, adaptive_weights, improve_held, nearest_anchors, vote
+from fnmf.graph import Nearest, adaptive_weights, anchor_mass, held_clusters, nearest_anchors, vote
 from fnmf.graph._moves import resolution
 from fnmf.runners import threads
 from fnmf.solver import Machine
+from fnmf.solver._pull import pull_of
 from fnmf.terms import AnchorTies
 
 
@@ -36,14 +37,20 @@ def test_pull_is_the_product_with_the_graph_never_made():
     anchors = X[::6]
     with threads(2) as runner:
         nearest = nearest_anchors(view_of(X), anchors, 3, runner)
-        ties, out = AnchorTies(*nearest, len(anchors), 2.0), np.empty_like(V)
-        roughness = ties.pull(V, out, Machine(view_of(X), runner))
+        mass = anchor_mass(nearest, len(anchors), view_of(X), runner)
+        pull = pull_of(AnchorTies(*nearest, mass, 2.0), Machine(view_of(X), runner))
+        roughness = pull.refresh(V, None)
+        again = pull.refresh(V, pull.on_block.sums(V, *pull.rows))
+    factors = np.array([1.0, 2.0, 0.5])
+    pull.rescale(factors)
+    out, degree = pull.on_block.pulled(*pull.rows)
     Z = np.zeros((60, len(anchors)))
     np.put_along_axis(Z, nearest.indices.astype(int), nearest.shares, axis=1)
     S = Z @ np.diag(1 / Z.sum(axis=0)) @ Z.T
-    np.testing.assert_allclose(S.sum(axis=1), ties.degree)
-    np.testing.assert_allclose(out, S @ V, atol=1e-12)
-    np.testing.assert_allclose(roughness, np.diag(V.T @ (np.eye(60) - S) @ V), atol=1e-9)
+    np.testing.assert_allclose(S.sum(axis=1), degree)
+    np.testing.assert_allclose(out, S @ V * factors, atol=1e-12)
+    np.testing.assert_allclose(roughness, 2 * np.diag(V.T @ (np.eye(60) - S) @ V), atol=1e-9)
+    np.testing.assert_array_equal(again, roughness)
 
 
 def test_vote_follows_the_larger_share():
@@ -67,10 +74,13 @@ def test_no_single_move_of_a_held_sample_is_better_than_the_end():
         same = labels[:, None] == labels
         return ((S - resolution(k) / n) * same).sum() / n
 
-    start = rng.integers(0, k, n)
-    found = improve_held(Nearest(indices, shares), count, start)
+    of_anchors, nearest = np.arange(count) % k, Nearest(indices, shares)
+    view = view_of(np.ones((n, 1)))
+    with threads(1) as runner:
+        mass = anchor_mass(nearest, count, view, runner)
+        found = held_clusters(nearest, mass, of_anchors, view, runner)
     best = value(found)
-    assert best > value(start)
+    assert best > value(vote(nearest, of_anchors))
     for i in range(n):
         for other in range(k):
             moved = found.copy()

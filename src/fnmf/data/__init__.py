@@ -2,6 +2,7 @@
 
 from fnmf.data._blocks import BATCH, spans
 from fnmf.data._csr import canonical, check_structure
+from fnmf.data._draw import drawn
 from fnmf.data._mapped import MappedCSR
 from fnmf.data._open import as_view, quickest, view_of
 from fnmf.data._scaling import Scaling
@@ -17,6 +18,7 @@ __all__ = [
     "as_view",
     "canonical",
     "check_structure",
+    "drawn",
     "is_dask",
     "quickest",
     "spans",

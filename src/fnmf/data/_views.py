@@ -14,8 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from fnmf.data._blocks import spans
 from fnmf.data._scaling import Scaling
 from fnmf.data._types import working_dtype
+
+# Entries of dense rows that are copied at a time.
+_FEW = 1 << 20
 
 
 class View(ABC):
@@ -54,6 +58,10 @@ class View(ABC):
         self._exact_scaling = scaling
         self.scaling = None if scaling is None else scaling.astype(self.dtype)
 
+    def constant(self, value: float) -> np.ndarray:
+        """The same number for every row."""
+        return np.full(self.shape[0], value)
+
     def dense(self) -> View:
         """The same rows as they are, dense."""
         return self
@@ -73,6 +81,11 @@ class View(ABC):
     @abstractmethod
     def blocks(self) -> list[tuple[int, int]]:
         """Row ranges. They depend on the data alone, so that sums come out the same anywhere."""
+
+    def few(self) -> list[tuple[int, int]]:
+        """Row ranges whose copies in double precision are small; stored entries always are."""
+        n, d = self.shape
+        return spans(n, max(n, 1) if self.sparse else max(_FEW // max(d, 1), 1))
 
     @abstractmethod
     def stored(self, start: int, stop: int) -> tuple[np.ndarray, ...]:

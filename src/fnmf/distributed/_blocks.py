@@ -1,39 +1,57 @@
 """Blocks of a Dask array, and functions sent to where they are.
 
-One task for a block and a pass, with what belongs to its rows; results come back in the order of
-the blocks, so that sums do not depend on who was faster. A lost worker takes nothing with it that
-Dask cannot make again: blocks come from their own graph, and all else travels with the task.
+One task for a block and a pass; what it makes stays where it was made, for the next one. Nothing
+in a task depends on anything but its arguments, and these are never changed: so Dask can make
+again what a lost worker has taken with it, from the blocks of X on, to the same bits.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 import cloudpickle
 import dask
 
-from fnmf.distributed._worker import on_worker, tidy
+from fnmf.distributed._worker import Sealed, on_worker, picked, same, separated, tidy
 from fnmf.exceptions import ClusterLostError
 
 Function = Callable[..., Any]
+# Arguments of the function for each block; a ``Kept`` stands for what an earlier task has made.
+Arguments = Sequence[tuple[Any, ...]]
 # Seconds between two looks at the cluster while a result is missing,
 _LOOK = 2.0
-# and how long a cluster may be without any worker: new ones may be on their way.
+# how long a cluster may be without any worker: new ones may be on their way,
 _PATIENCE = 60.0
+# and how long it is taken for granted that blocks are where they were.
+_STALE = 5.0
+# Functions of more bytes travel once, and from worker to worker; others with every task.
+_LARGE = 1 << 12
+# Blocks of one worker whose sums come here together.
+_TOGETHER = 16
 
 
 class Blocks(Protocol):
-    """What a runner needs of them."""
+    """What a view needs of them; what ``run`` returns is known to them alone."""
 
     bounds: list[tuple[int, int]]
 
-    def send(
-        self, function: Function, arguments: Sequence[tuple[Any, ...]], places: Sequence[int]
-    ) -> Iterator[Any]:
-        """``function(block, *arguments)`` for the blocks at some places, in their order."""
+    def run(
+        self, function: Function, arguments: Arguments, places: Sequence[int], *, data: bool = True
+    ) -> list[Any]:
+        """``function(block, *arguments)`` for the blocks at some places; results stay there.
+
+        Without ``data`` there is ``None`` instead of the block.
+        """
+
+    def results(self, made: Sequence[Any]) -> Iterator[Any]:
+        """What tasks have returned, one after the other."""
+
+    def pick(self, made: Sequence[Any], place: int) -> Iterator[Any]:
+        """One part of what tasks on all blocks have returned, in their order."""
 
 
 def blocks_of(X: Any) -> Blocks:
@@ -70,16 +88,24 @@ class _LocalBlocks:
     def __init__(self, X: Any) -> None:
         self.bounds, self._blocks = _cut(X)
 
-    def send(
-        self, function: Function, arguments: Sequence[tuple[Any, ...]], places: Sequence[int]
-    ) -> Iterator[Any]:
+    def run(
+        self, function: Function, arguments: Arguments, places: Sequence[int], *, data: bool = True
+    ) -> list[Any]:
         packed = cloudpickle.dumps(function)
         task = dask.delayed(on_worker, pure=False, traverse=False)
-        tasks = [
-            task(packed, self._blocks[place], cloudpickle.dumps(own))
-            for place, own in zip(places, arguments, strict=True)
-        ]
-        yield from dask.compute(*tasks)
+        tasks = []
+        for place, own in zip(places, arguments, strict=True):
+            plain, made = separated(own)
+            block = self._blocks[place] if data else None
+            # Sealed, or Dask would look for tasks in the arrays.
+            tasks.append(task(packed, block, cloudpickle.dumps(plain), *map(Sealed, made)))
+        return list(dask.compute(*tasks))
+
+    def results(self, made: Sequence[Any]) -> Iterator[Any]:
+        yield from made
+
+    def pick(self, made: Sequence[Any], place: int) -> Iterator[Any]:
+        return (one[place] for one in made)
 
 
 class _ClusterBlocks:
@@ -89,22 +115,67 @@ class _ClusterBlocks:
         self.bounds, chunks = _cut(X)
         self._client = client
         self._blocks = client.compute(chunks)
+        self._near: list[list[int]] = []
+        self._asked = -_STALE
 
-    def send(
-        self, function: Function, arguments: Sequence[tuple[Any, ...]], places: Sequence[int]
-    ) -> Iterator[Any]:
-        packed = cloudpickle.dumps(function)
+    def run(
+        self, function: Function, arguments: Arguments, places: Sequence[int], *, data: bool = True
+    ) -> list[Any]:
+        packed: Any = cloudpickle.dumps(function)
         try:
-            tasks = [
-                self._client.submit(
-                    on_worker, packed, self._blocks[place], cloudpickle.dumps(own), pure=False
-                )
+            if len(packed) > _LARGE:
+                packed = self._client.submit(same, packed, pure=False)
+            return [
+                self._submit(packed, self._blocks[place] if data else None, own)
                 for place, own in zip(places, arguments, strict=True)
             ]
         except Exception as error:
             raise _lost(f"it takes no tasks ({error})") from error
-        for task in tasks:
-            yield self._result(task)
+
+    def _submit(self, packed: Any, block: Any, own: tuple[Any, ...]) -> Any:
+        plain, made = separated(own)
+        return self._client.submit(
+            on_worker, packed, block, cloudpickle.dumps(plain), *made, pure=False
+        )
+
+    def results(self, made: Sequence[Any]) -> Iterator[Any]:
+        return map(self._result, made)
+
+    def pick(self, made: Sequence[Any], place: int) -> Iterator[Any]:
+        try:
+            groups = self._neighbourhoods()
+            tasks = [
+                self._client.submit(picked, [made[at] for at in group], place, pure=False)
+                for group in groups
+            ]
+        except Exception as error:
+            raise _lost(f"it takes no tasks ({error})") from error
+        homes = {at: number for number, group in enumerate(groups) for at in group}
+        arrived: dict[int, list[Any]] = {}
+        for at in range(len(made)):
+            home = homes[at]
+            if home not in arrived:
+                # In the order of the blocks, so what comes next from there is always the first.
+                arrived[home] = self._result(tasks[home])[::-1]
+            yield arrived[home].pop()
+
+    def _neighbourhoods(self) -> list[list[int]]:
+        """Numbers of blocks that are on one worker, a few in each list, in their order.
+
+        Wherever they are in truth: what is elsewhere travels, and sums come out the same.
+        """
+        if time.monotonic() - self._asked > _STALE:
+            places = self._client.who_has(self._blocks)
+            found = defaultdict(list)
+            for at, block in enumerate(self._blocks):
+                found[min(places.get(block.key) or ("",))].append(at)
+            self._near = [
+                near[first : first + _TOGETHER]
+                for near in found.values()
+                for first in range(0, len(near), _TOGETHER)
+            ]
+            self._asked = time.monotonic()
+        return self._near
 
     def _result(self, task: Any) -> Any:
         from distributed.comm import CommClosedError

@@ -5,13 +5,40 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
+from dask.highlevelgraph import HighLevelGraph
+
+from fnmf.distributed._rows import DistantRows
+from fnmf.distributed._worker import Kept, Sealed, arrived
 
 
-def as_dask(rows: np.ndarray, X: Any) -> Any:
+def as_dask(rows: Any, X: Any) -> Any:
     """Results of the rows of X as a Dask array with its chunks."""
-    return da.from_array(rows, chunks=(X.chunks[0], *((size,) for size in rows.shape[1:])))
+    chunks = (X.chunks[0], *((size,) for size in rows.shape[1:]))
+    if not isinstance(rows, DistantRows):
+        # A row that all share.
+        return da.broadcast_to(da.from_array(np.array(rows[:1])), rows.shape, chunks=chunks)
+    name, tasks = f"fnmf-rows-{uuid.uuid4().hex}", dict[Any, Any]()
+    depend, number = [], 0
+    for place, size in enumerate(X.chunks[0]):
+        if size:
+            one = _lazy(rows.block(number))
+            number += 1
+        else:
+            one = dask.delayed(np.empty((0, *rows.shape[1:]), rows.dtype))
+        depend.append(one)
+        tasks[(name, place, *(0 for _ in rows.shape[1:]))] = one.key
+    graph = HighLevelGraph.from_collections(name, tasks, dependencies=depend)
+    return da.Array(graph, name, chunks, meta=np.empty((0,) * len(rows.shape), rows.dtype))
+
+
+def _lazy(block: Any) -> Any:
+    """A block that stays where it is until somebody asks for it."""
+    assert isinstance(block, Kept)
+    made = Sealed(block.made) if isinstance(block.made, tuple) else block.made
+    return dask.delayed(arrived, pure=False)(made, block.place, Sealed(block.factors))
 
 
 def new_rows(model: Any, method: str, X: Any, width: int | None, dtype: np.dtype) -> Any:

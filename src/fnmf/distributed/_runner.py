@@ -10,8 +10,19 @@ import numpy as np
 
 from fnmf.data import View
 from fnmf.distributed._view import DaskView
-from fnmf.distributed._worker import Filling, OnPart
-from fnmf.runners import Feed, Result, Rows, Statistics, Threads, Work, add_up, threads
+from fnmf.distributed._worker import Filling, OnPart, Walking
+from fnmf.runners import (
+    Feed,
+    Result,
+    RowArray,
+    Rows,
+    State,
+    Statistics,
+    Threads,
+    Work,
+    add_up,
+    threads,
+)
 
 
 class DaskRunner:
@@ -32,27 +43,44 @@ class DaskRunner:
         """What needs no row of X is done here."""
         return self._here.each(task, items)
 
-    def over(self, work: Callable[..., Result], view: View, *rows: np.ndarray) -> Iterator[Result]:
-        """One task for each block."""
+    def over(self, work: Callable[..., Result], view: View, *rows: RowArray) -> Iterator[Result]:
+        """One task for each block, whose result comes here."""
         if not isinstance(view, DaskView):
             return self._here.over(work, view, *rows)
-        return view.send(OnPart(work), *rows)
+        return view.results(OnPart(work, view.sight), rows)
 
     def sweep(self, work: Work[Statistics], feed: Feed, rows: Rows) -> Statistics:
-        """One task for each block; the rows that it has filled come back with its sums."""
+        """One task for each block; rows stay where they were filled, sums come here."""
         view = feed.view
         if not isinstance(view, DaskView):
             return self._here.sweep(work, feed, rows)
-        fills: tuple[int, ...] = work.fills  # type: ignore[attr-defined]
-        found = view.send(Filling(work, feed.layout), *rows)
+        task = Filling(work, view.sight, feed.cut)
+        made = view.run(task, rows, data=feed.cut is not None)
+        return add_up(view.pick(made, self._filled(task, rows, made)))
 
-        def sums() -> Iterator[Statistics]:
-            for (start, stop), (filled, part) in zip(view.blocks(), found, strict=True):
-                for place, own in zip(fills, filled, strict=True):
-                    rows[place][start:stop] = own
-                yield part
+    def walk(self, work: Callable[..., Any], feed: Feed, rows: Rows, state: State) -> State:
+        """One task for each block, after the one on the block before."""
+        view = feed.view
+        if not isinstance(view, DaskView):
+            return self._here.walk(work, feed, rows, state)
+        task = Walking(work, view.sight, feed.cut)
+        made = view.chain(task, rows, state, len(task.work.fills), data=feed.cut is not None)
+        return view.last(made, self._filled(task, rows, made))
 
-        return add_up(sums())
+    def _filled(self, task: Filling, rows: Rows, made: list[Any]) -> int:
+        """Let rows be what was made; returns the place of what is not rows."""
+        fills: tuple[int, ...] = task.work.fills
+        for number, place in enumerate(fills):
+            rows[place].put(made, number)
+        return len(fills)
+
+    def empty(self, view: View, width: tuple[int, ...], dtype: Any) -> RowArray:
+        if not isinstance(view, DaskView):
+            return self._here.empty(view, width, dtype)
+        return view.blank(width, dtype)
+
+    def spread(self, rows: np.ndarray, view: View) -> RowArray:
+        return view.spread(rows) if isinstance(view, DaskView) else rows
 
 
 @contextmanager

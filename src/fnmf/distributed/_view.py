@@ -10,7 +10,17 @@ import scipy.sparse as sp
 
 from fnmf.data import Scaling, View, view_of, working_dtype
 from fnmf.distributed._blocks import Blocks, blocks_of
-from fnmf.distributed._worker import Facts, dense_block, facts, rows_at, total
+from fnmf.distributed._rows import DistantRows, argument, by_block
+from fnmf.distributed._worker import (
+    Facts,
+    Kept,
+    Sight,
+    dense_block,
+    facts,
+    handed,
+    rows_at,
+    total,
+)
 
 
 class DaskView(View):
@@ -43,7 +53,9 @@ class DaskView(View):
         columns: np.ndarray | None = None,
         filled: float = 0.0,
     ) -> None:
-        super().__init__(X, scaling)
+        # Blocks are rescaled where they are: nothing as long as X is made here.
+        super().__init__(X, None)
+        self._exact_scaling = scaling
         self.filled = filled
         self._blocks, self.sparse, self._columns = blocks, sparse, columns
         self.kept = np.arange(X.shape[1]) if columns is None else columns
@@ -62,18 +74,63 @@ class DaskView(View):
     def blocks(self) -> list[tuple[int, int]]:
         return self._blocks.bounds
 
-    def send(self, function: Any, *rows: np.ndarray) -> Iterator[Any]:
-        """A function to every block, with its share of the scaling and of ``rows``."""
+    def constant(self, value: float) -> np.ndarray:
+        return np.broadcast_to(np.float64(value), self.shape[:1])
+
+    @property
+    def sight(self) -> Sight:
+        """How a worker has to see its blocks."""
         scaling = self._exact_scaling
-        arguments = [
-            (
-                None if scaling is None else scaling.of_rows(slice(start, stop)),
-                self._columns,
-                *(array[start:stop] for array in rows),
-            )
-            for start, stop in self.blocks()
-        ]
-        return self._blocks.send(function, arguments, range(len(arguments)))
+        if scaling is None:
+            return Sight(None, None, self._columns)
+        return Sight(scaling.caps, scaling.columns, self._columns)
+
+    def run(self, function: Any, rows: tuple[Any, ...], *, data: bool = True) -> list[Any]:
+        """A function to every block, with its share of the scaling and of ``rows``."""
+        numbers = range(len(self.blocks()))
+        arguments = [self._arguments(number, rows, data) for number in numbers]
+        return self._blocks.run(function, arguments, numbers, data=data)
+
+    def chain(
+        self, function: Any, rows: tuple[Any, ...], state: Any, place: int, *, data: bool
+    ) -> list[Any]:
+        """The same, one block after the other: each gets what the last one has left at a place."""
+        made: list[Any] = []
+        for number in range(len(self.blocks())):
+            before = Kept(made[-1], place) if made else state
+            scales, *own = self._arguments(number, rows, data)
+            made += self._blocks.run(function, [(scales, before, *own)], [number], data=data)
+        return made
+
+    def _arguments(self, number: int, rows: tuple[Any, ...], data: bool) -> tuple[Any, ...]:
+        scaling, bounds = self._exact_scaling, self.blocks()[number]
+        scales = None if scaling is None or not data else argument(scaling.rows, number, bounds)
+        return scales, *(argument(array, number, bounds) for array in rows)
+
+    def results(self, function: Any, rows: tuple[Any, ...]) -> Iterator[Any]:
+        """What a function returns for every block."""
+        return self._blocks.results(self.run(function, rows))
+
+    def pick(self, made: list[Any], place: int) -> Iterator[Any]:
+        """One part of what ``run`` has left, for every block."""
+        return self._blocks.pick(made, place)
+
+    def last(self, made: list[Any], place: int) -> Any:
+        """One part of what ``chain`` has left at its end."""
+        end = self._blocks.run(handed, [(Kept(made[-1], place),)], [0], data=False)
+        return next(self._blocks.results(end))[0]
+
+    def blank(self, width: tuple[int, ...], dtype: Any) -> DistantRows:
+        """Rows that are yet to be filled."""
+        return DistantRows(self._blocks, width, dtype)
+
+    def spread(self, rows: np.ndarray) -> DistantRows:
+        """Rows of our own, brought to where the blocks are."""
+        there = self.blank(rows.shape[1:], rows.dtype)
+        arguments = [(rows[slice(*bounds)],) for bounds in self.blocks()]
+        numbers = range(len(arguments))
+        there.put(self._blocks.run(handed, arguments, numbers, data=False), 0)
+        return there
 
     def take(self, rows: np.ndarray) -> Any:
         return self._fetched(rows).take(np.arange(len(rows)))
@@ -85,18 +142,15 @@ class DaskView(View):
         return view_of(rows).narrowed(rows).astype(self.dtype)
 
     def mean(self) -> float:
-        arguments: list[tuple[Any, ...]] = [() for _ in self.blocks()]
-        sums = self._blocks.send(total, arguments, range(len(arguments)))
-        return sum(sums, 0.0) / (self.X.shape[0] * self.X.shape[1])
+        numbers = range(len(self.blocks()))
+        made = self._blocks.run(total, [() for _ in numbers], numbers)
+        return sum(self._blocks.results(made), 0.0) / (self.X.shape[0] * self.X.shape[1])
 
     def _fetched(self, rows: np.ndarray) -> View:
         """Any rows, here."""
-        starts = np.array([start for start, _ in self.blocks()])
-        homes = np.searchsorted(starts, rows, side="right") - 1
-        places = np.unique(homes)
-        arguments = [(rows[homes == place] - starts[place],) for place in places]
-        parts = list(self._blocks.send(rows_at, arguments, [int(place) for place in places]))
-        order = np.argsort(np.argsort(homes, kind="stable"), kind="stable")
+        places, there, order = by_block(rows, self._blocks)
+        made = self._blocks.run(rows_at, [(some,) for some in there], places)
+        parts = list(self._blocks.results(made))
         if not parts:
             found: Any = np.empty((0, self.X.shape[1]), self.X.dtype)
             found = sp.csr_array(found) if self.sparse else found
@@ -124,8 +178,8 @@ def dask_view(estimator: Any, X: Any) -> DaskView:
     """The view of a Dask array of sound form; every block of it passes the door here."""
     name = type(estimator).__name__
     blocks = blocks_of(X)
-    arguments: list[tuple[Any, ...]] = [() for _ in blocks.bounds]
-    found = list(blocks.send(facts, arguments, range(len(arguments))))
+    numbers = range(len(blocks.bounds))
+    found = list(blocks.results(blocks.run(facts, [() for _ in numbers], numbers)))
     for place, (bounds, one) in enumerate(zip(blocks.bounds, found, strict=True)):
         which = f"Block {place} of X (rows {bounds[0]} to {bounds[1] - 1})"
         if one.shape[0] != bounds[1] - bounds[0]:

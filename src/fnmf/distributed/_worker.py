@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any, NamedTuple
@@ -12,15 +13,102 @@ import cloudpickle
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.data import Scaling, canonical, check_structure, view_of
+from fnmf.data import Scaling, View, canonical, check_structure, view_of
 from fnmf.runners import pools
 
 
-def on_worker(packed: bytes, block: Any, arguments: bytes) -> Any:
-    """``function(block, *arguments)``; both were packed, so that arrays are ours to change."""
-    function, own = cloudpickle.loads(packed), cloudpickle.loads(arguments)
+class Sealed:
+    """Something that Dask must not look into."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+class Kept(NamedTuple):
+    """An array among those that an earlier task has left, as an argument of the next one.
+
+    Columns are multiplied by ``factors`` on arrival, one after the other.
+    """
+
+    made: Any
+    place: int
+    factors: tuple[np.ndarray, ...] = ()
+
+    def arrived(self) -> Any:
+        """A copy of our own: what is kept is never changed."""
+        value = deepcopy(self.made[self.place])
+        for factors in self.factors:
+            value *= factors
+        return value
+
+
+class Blank(NamedTuple):
+    """An array that is yet to be filled."""
+
+    shape: tuple[int, ...]
+    dtype: Any
+
+    def arrived(self) -> np.ndarray:
+        return np.empty(self.shape, self.dtype)
+
+
+class Repeated(NamedTuple):
+    """The same row so many times."""
+
+    row: np.ndarray
+    times: int
+
+    def arrived(self) -> np.ndarray:
+        return np.repeat(self.row, self.times, axis=0)
+
+
+def separated(own: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
+    """Arguments without what earlier tasks have made, which Dask must see by itself, and that."""
+    made = [one.made for one in own if isinstance(one, Kept)]
+    numbers = iter(range(len(made)))
+    plain = [one._replace(made=next(numbers)) if isinstance(one, Kept) else one for one in own]
+    return plain, made
+
+
+def on_worker(packed: bytes, block: Any, arguments: bytes, *made: Any) -> Any:
+    """``function(block, *arguments)``; arrays among the arguments are ours to change."""
+    function, own = cloudpickle.loads(packed), []
+    for one in cloudpickle.loads(arguments):
+        if isinstance(one, Kept):
+            one = one._replace(made=opened(made[one.made]))
+        own.append(one.arrived() if isinstance(one, (Kept, Blank, Repeated)) else one)
     with _QUIET.held():
         return function(block, *own)
+
+
+def same(packed: bytes) -> bytes:
+    """What all tasks of a pass share, on its way from worker to worker."""
+    return packed
+
+
+def picked(made: list[tuple[Any, ...]], place: int) -> list[Any]:
+    """One part of what some tasks have returned."""
+    return [one[place] for one in made]
+
+
+def arrived(made: Any, place: int, factors: Sealed) -> np.ndarray:
+    """A block of rows for the user."""
+    return Kept(opened(made), place, factors.value).arrived()
+
+
+def opened(made: Any) -> Any:
+    """What a task has left, sealed or not."""
+    return made.value if isinstance(made, Sealed) else made
+
+
+def handed(block: None, rows: np.ndarray) -> tuple[np.ndarray]:
+    """Rows that came with the task, to stay."""
+    return (rows,)
+
+
+def some(block: None, rows: np.ndarray, places: np.ndarray | slice) -> np.ndarray:
+    """Some rows of a block of what earlier tasks have made."""
+    return rows[places]
 
 
 def tidy(block: Any) -> Any:
@@ -68,31 +156,59 @@ def total(block: Any) -> float:
     return float(block.sum(dtype=np.float64))
 
 
+class Sight(NamedTuple):
+    """How all blocks are seen: caps and factors of the columns, and which columns."""
+
+    caps: np.ndarray | None
+    factors: np.ndarray | None
+    columns: np.ndarray | None
+
+    def of(self, block: Any, rows: np.ndarray | None) -> View:
+        """The view of a block whose rows have these factors."""
+        if rows is None or self.caps is None or self.factors is None:
+            return view_of(block, None, self.columns)
+        return view_of(block, Scaling(rows, self.caps, self.factors), self.columns)
+
+
 @dataclass(frozen=True)
 class OnPart:
     """Work that a runner takes over the blocks."""
 
     work: Callable[..., Any]
+    sight: Sight
 
-    def __call__(
-        self, block: Any, scaling: Scaling | None, columns: np.ndarray | None, *own: np.ndarray
-    ) -> Any:
-        return self.work(view_of(block, scaling, columns), *own)
+    def __call__(self, block: Any, scales: np.ndarray | None, *own: Any) -> Any:
+        return self.work(self.sight.of(block, scales), *own)
 
 
 @dataclass(frozen=True)
 class Filling:
-    """Work of a sweep: the rows that it has filled come back with its sums."""
+    """Work of a sweep: the rows that it fills, which stay, and its sums."""
 
     work: Any
-    layout: Any
+    sight: Sight
+    cut: Callable[..., tuple[Any, ...]] | None
 
-    def __call__(
-        self, block: Any, scaling: Scaling | None, columns: np.ndarray | None, *own: np.ndarray
-    ) -> tuple[tuple[np.ndarray, ...], Any]:
-        part = view_of(block, scaling, columns)
-        rows, sums = self.work(self.layout.operands(part, 0, part.shape[0]), own)
-        return tuple(rows[place] for place in self.work.fills), sums
+    def __call__(self, block: Any, scales: np.ndarray | None, *own: Any) -> tuple[Any, ...]:
+        rows, sums = self.work(self.operands(block, scales), own)
+        return *(rows[place] for place in self.work.fills), sums
+
+    def operands(self, block: Any, scales: np.ndarray | None) -> tuple[Any, ...]:
+        """The block as the work wants it."""
+        if self.cut is None:
+            return ()
+        part = self.sight.of(block, scales)
+        return self.cut(part, 0, part.shape[0])
+
+
+@dataclass(frozen=True)
+class Walking(Filling):
+    """Work of a walk: the rows that it fills, and the state that it hands on."""
+
+    def __call__(self, block: Any, scales: np.ndarray | None, *own: Any) -> tuple[Any, ...]:
+        state, *given = own
+        rows, state = self.work(self.operands(block, scales), tuple(given), state)
+        return *(rows[place] for place in self.work.fills), state
 
 
 class _Quiet:

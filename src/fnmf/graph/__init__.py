@@ -1,8 +1,8 @@
 """Nearest neighbours and the graph built from them."""
 
 from fnmf.graph._adaptive import adaptive_neighbors, adaptive_weights, neighbor_graph
-from fnmf.graph._anchor_moves import improve_held
-from fnmf.graph._anchors import Nearest, anchor_votes, nearest_anchors, vote
+from fnmf.graph._anchor_moves import held_clusters
+from fnmf.graph._anchors import Nearest, anchor_mass, anchor_votes, nearest_anchors, vote
 from fnmf.graph._attraction import attraction
 from fnmf.graph._modularity import modularity, ties_between
 from fnmf.graph._moves import Partition, improve
@@ -23,14 +23,15 @@ __all__ = [
     "Partition",
     "adaptive_neighbors",
     "adaptive_weights",
+    "anchor_mass",
     "anchor_votes",
     "attraction",
     "best_of",
     "choose_algorithm",
     "estimate_recall",
     "graph_votes",
+    "held_clusters",
     "improve",
-    "improve_held",
     "in_few_parts",
     "modularity",
     "nearest_anchors",

@@ -5,9 +5,8 @@ S = Z Λ⁻¹ Zᵀ is a graph in which samples are neighbours through the anchor
 never made: S V is two thin products. The search grows linearly with the samples.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +14,7 @@ from numba import njit
 
 from fnmf.data import View, spans
 from fnmf.graph._adaptive import adaptive_weights
-from fnmf.runners import Runner
+from fnmf.runners import Feed, RowArray, Rows, Runner, parts_of
 
 # Rows whose products with all anchors are held at once.
 _ROWS = 1024
@@ -26,8 +25,8 @@ _SPARSE = 0.05
 class Nearest(NamedTuple):
     """The nearest anchors of each sample and its adaptive weights to them, both (n, k)."""
 
-    indices: np.ndarray
-    shares: np.ndarray
+    indices: RowArray
+    shares: RowArray
 
 
 def nearest_anchors(samples: View, anchors: Any, n_neighbors: int, runner: Runner) -> Nearest:
@@ -50,27 +49,39 @@ def nearest_anchors(samples: View, anchors: Any, n_neighbors: int, runner: Runne
     if samples.sparse and sparse and anchors.nnz < _SPARSE * count * d:
         turned: Any = sp.csr_array(anchors.T, dtype=samples.dtype)
         energy = turned.multiply(turned).sum(axis=0, dtype=np.float64)
-        return _stacked(runner.over(_Search(turned, energy, centre, k), samples))
+        return _searched(_Search(turned, energy, centre, k), samples, runner)
     dense = np.asarray(anchors.toarray() if sparse else anchors, samples.dtype)
     if not samples.sparse:
         # Distances do not change when both are shifted; about the mean they keep more digits.
         centre = dense.mean(axis=0)
     turned = np.ascontiguousarray((dense - centre).T)
     squares = np.einsum("ka,ka->a", turned, turned, dtype=np.float64)
-    return _stacked(runner.over(_Search(turned, squares, centre, k), samples))
+    return _searched(_Search(turned, squares, centre, k), samples, runner)
+
+
+def _searched(search: "_Search", samples: View, runner: Runner) -> Nearest:
+    indices, shares = (
+        runner.empty(samples, (search.k,), dtype) for dtype in (np.int32, samples.dtype)
+    )
+    runner.sweep(search, parts_of(samples), (indices, shares))
+    return Nearest(indices, shares)
 
 
 @dataclass(frozen=True)
 class _Search:
-    """The search for the rows of a block, a few at a time."""
+    """The search for the rows of a block, a few at a time; rows are anchors and shares."""
 
+    fills: ClassVar = (0, 1)
     turned: Any
     squares: np.ndarray
     centre: np.ndarray
     k: int
 
-    def __call__(self, part: View) -> Nearest:
-        return _stacked(self._nearest(part, *span) for span in spans(part.shape[0], _ROWS))
+    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
+        (part,), (indices, shares) = block, rows
+        for start, stop in spans(part.shape[0], _ROWS):
+            indices[start:stop], shares[start:stop] = self._nearest(part, start, stop)
+        return rows, ()
 
     def _nearest(self, part: View, start: int, stop: int) -> Nearest:
         rows = part.matrix(part.block(start, stop))
@@ -85,8 +96,19 @@ class _Search:
         return Nearest(indices[:, : self.k], adaptive_weights(distances).astype(part.dtype))
 
 
-def _stacked(parts: Iterable[Nearest]) -> Nearest:
-    return Nearest(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+def anchor_mass(nearest: Nearest, n_anchors: int, view: View, runner: Runner) -> np.ndarray:
+    """Λ: the sum of the weights to each anchor."""
+    return runner.sweep(_MassWork(n_anchors), Feed(view), nearest)[0]
+
+
+@dataclass(frozen=True)
+class _MassWork:
+    fills: ClassVar = ()
+    n_anchors: int
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        indices, shares = (array.ravel() for array in rows)
+        return rows, (np.bincount(indices, shares.astype(np.float64), self.n_anchors),)
 
 
 def vote(nearest: Nearest, labels: np.ndarray) -> np.ndarray:

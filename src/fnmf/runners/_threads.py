@@ -12,7 +12,7 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from fnmf.data import View
-from fnmf.runners._runner import Feed, Result, Rows, Work
+from fnmf.runners._runner import Feed, Result, RowArray, Rows, State, Work
 from fnmf.runners._statistics import Statistics, add_up
 
 Item = tuple[Any, ...]
@@ -61,9 +61,22 @@ class Threads:
             own = tuple(array[start:stop] for array in rows)
             return work(feed.operands(start, stop), own)[1]
 
-        return add_up(self.each(task, feed.blocks))
+        return add_up(self.each(task, feed.view.blocks()))
 
-    def over(self, work: Callable[..., Result], view: View, *rows: np.ndarray) -> Iterator[Result]:
+    def walk(self, work: Callable[..., Any], feed: Feed, rows: Rows, state: State) -> State:
+        """Block after block, in this thread."""
+        for start, stop in feed.view.blocks():
+            own = tuple(array[start:stop] for array in rows)
+            state = work(feed.operands(start, stop), own, state)[1]
+        return state
+
+    def empty(self, view: View, width: tuple[int, ...], dtype: Any) -> RowArray:
+        return np.empty((view.shape[0], *width), dtype)
+
+    def spread(self, rows: np.ndarray, view: View) -> RowArray:
+        return rows
+
+    def over(self, work: Callable[..., Result], view: View, *rows: RowArray) -> Iterator[Result]:
         """Work on every block, given as a view of its rows."""
 
         def task(start: int, stop: int) -> Result:

@@ -13,6 +13,7 @@ import numpy as np
 
 from fnmf._lloyd import best_kmeans
 from fnmf._settings import Settings
+from fnmf.data import drawn
 from fnmf.graph import in_few_parts, modularity, partition, small_graph
 from fnmf.portfolio import (
     Candidate,
@@ -29,7 +30,7 @@ from fnmf.portfolio import (
     structure,
     task_of,
 )
-from fnmf.runners import Runner
+from fnmf.runners import RowArray, Runner
 from fnmf.schemes._stages import Measured, Weights
 from fnmf.terms import Moments, profiles, relevance, relevance_weights
 
@@ -145,7 +146,7 @@ def explored(
 ) -> tuple[Task, list[Candidate], np.ndarray]:
     """A sample of the rows, all candidates tried on it, best first, and which rows they are."""
     most = min(max(_ROWS, _ROWS_PER_CLUSTER * n_clusters), _MOST_ROWS)
-    sample = _some(measured.view.shape[0], most, seed)
+    sample = drawn(measured.view.shape[0], most, np.random.RandomState(seed))
     table = Table.of(measured.raw, measured.typical, sample)
     refreshes = _REFRESHES if settings.graph_refresh is None else settings.graph_refresh
     task = task_of(table, n_clusters, settings.n_neighbors, refreshes, seed)
@@ -153,7 +154,7 @@ def explored(
     return task, explore(task, ways, runner), sample
 
 
-def stability(choice: Choice, labels: np.ndarray, n_clusters: int) -> np.ndarray | None:
+def stability(choice: Choice, labels: RowArray, n_clusters: int) -> np.ndarray | None:
     """How much of each cluster comes back when halves of the sample are clustered anew, (k,)."""
     task = choice.task
     if task is None:
@@ -169,12 +170,6 @@ def weight_shares(omega: np.ndarray) -> np.ndarray:
     live = omega.max(axis=0) > 0
     sums = omega.sum(axis=1, keepdims=True)
     return np.where(sums > 0, omega / np.where(sums > 0, sums, 1), live / max(live.sum(), 1))
-
-
-def _some(n: int, most: int, seed: int) -> np.ndarray:
-    if n <= most:
-        return np.arange(n)
-    return np.sort(np.random.RandomState(seed).choice(n, most, replace=False))
 
 
 def _rows(settings: Settings, table: Table) -> tuple[str, ...]:

@@ -6,9 +6,14 @@ is of. The numbers of this map were fitted on labelled data sets, each left out 
 that the map holds for data it has not seen (``benchmarks/choose.py confidence``).
 """
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+
+from fnmf.data import View
+from fnmf.runners import Feed, RowArray, Rows, Runner
+from fnmf.solver import indicator
 
 # The logistic map from votes to probabilities: level, and slopes of the votes for the sample, for
 # its cluster on average, and for all samples.
@@ -21,52 +26,128 @@ _DOUBT = 0.02
 _TINY = 1e-12
 
 
+class Voters(NamedTuple):
+    """What is known of samples: votes (n, k), if anything has any, codes (n, c) and labels (n,)."""
+
+    votes: RowArray | None
+    codes: RowArray
+    labels: RowArray
+
+
 def confidence(
-    votes: np.ndarray | None,
-    codes: np.ndarray,
-    labels: np.ndarray,
-    n_clusters: int,
-    stability: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
+    of: Voters, n_clusters: int, stability: np.ndarray | None, view: View, runner: Runner
+) -> tuple[RowArray, RowArray]:
     """Probability of the own cluster and the second-best one, both (n,).
 
     ``stability`` is the share of each cluster that comes back from halves of the samples. Where no
     other cluster has a vote, the second is the one whose centre is nearest to the codes.
     """
-    n = len(labels)
-    if n_clusters < 2:
-        return np.ones(n), labels.copy()
-    rows = np.arange(n)
-    near = centre_votes(codes, labels, n_clusters)
-    votes = near if votes is None else votes
-    own = np.clip(votes[rows, labels], 0, 1)
+    n, feed = len(of.labels), Feed(view)
+    rows = (of.labels, of.codes) if of.votes is None else (of.labels, of.codes, of.votes)
+    counts, sums = runner.sweep(_CentreWork(n_clusters), feed, rows[:2])
+    centres = Centres(counts, sums / np.maximum(counts, 1)[:, None], 1.0)
+    (within,) = runner.sweep(_WithinWork(centres), feed, rows[:2])
+    centres = centres._replace(spread=float(within) / n / of.codes.shape[1])
     if stability is None:
-        sizes = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
-        of_cluster = np.bincount(labels, own, n_clusters) / sizes
-        odds = _LEVEL + _SAMPLE * _odds(own) + _CLUSTER * _odds(of_cluster)[labels]
-        odds += _ALL * _odds(own.mean())
+        (own,) = runner.sweep(_OwnWork(centres), feed, rows)
+        level = _LEVEL + _CLUSTER * _odds(own / np.maximum(counts, 1)) + _ALL * _odds(own.sum() / n)
+        work = _SureWork(centres, level, _SAMPLE)
     else:
-        odds = _KNOWN_LEVEL + _KNOWN_SAMPLE * _odds(own) + _BACK * _odds(stability[labels].mean())
-    others = votes + _TINY * near
-    others[rows, labels] = -1
-    return 1 / (1 + np.exp(-odds)), others.argmax(axis=1)
+        level = np.full(n_clusters, _KNOWN_LEVEL + _BACK * _odds(float(counts @ stability) / n))
+        work = _SureWork(centres, level, _KNOWN_SAMPLE)
+    sure = runner.empty(view, (), of.codes.dtype)
+    second = runner.empty(view, (), of.labels.dtype)
+    runner.sweep(work, feed, (sure, second, *rows))
+    return sure, second
 
 
 def _odds(votes: Any) -> Any:
     return np.log((votes + _DOUBT) / (1 - votes + _DOUBT))
 
 
-def centre_votes(codes: np.ndarray, labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    """Posterior of each cluster, if codes lie about their centres with one spread, (n, k)."""
-    codes = codes.astype(np.float64)
-    counts = np.bincount(labels, minlength=n_clusters)
-    members = np.zeros((n_clusters, len(labels)))
-    members[labels, np.arange(len(labels))] = 1
-    centres = members @ codes / np.maximum(counts, 1)[:, None]
-    squares = (codes**2).sum(axis=1)[:, None] + (centres**2).sum(axis=1) - 2 * codes @ centres.T
-    squares = np.maximum(squares, 0)
-    within = squares[np.arange(len(labels)), labels].mean() / codes.shape[1]
-    evidence = np.log(np.maximum(counts, _TINY)) - squares / (2 * max(within, _TINY))
-    evidence -= evidence.max(axis=1, keepdims=True)
-    likely = np.exp(evidence)
-    return likely / likely.sum(axis=1, keepdims=True)
+class Centres(NamedTuple):
+    """Sizes of the clusters, their mean codes, and the spread of codes about them."""
+
+    counts: np.ndarray
+    means: np.ndarray
+    spread: float
+
+    def squares(self, codes: np.ndarray) -> np.ndarray:
+        """Squared distances of codes to all centres."""
+        codes = codes.astype(np.float64)
+        lengths = (codes**2).sum(axis=1)[:, None] + (self.means**2).sum(axis=1)
+        return np.maximum(lengths - 2 * codes @ self.means.T, 0)
+
+    def votes(self, codes: np.ndarray) -> np.ndarray:
+        """Posterior of each cluster, if codes lie about their centres with one spread, (n, k)."""
+        distances = self.squares(codes) / (2 * max(self.spread, _TINY))
+        evidence = np.log(np.maximum(self.counts, _TINY)) - distances
+        evidence -= evidence.max(axis=1, keepdims=True)
+        likely = np.exp(evidence)
+        return likely / likely.sum(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class _CentreWork:
+    """Sizes of the clusters and sums of their codes; rows are labels and codes."""
+
+    fills: ClassVar = ()
+    n_clusters: int
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray, ...]]:
+        labels, codes = rows
+        members = indicator(labels, self.n_clusters, np.dtype(np.float64))
+        return rows, (np.bincount(labels, minlength=self.n_clusters), members @ codes)
+
+
+@dataclass(frozen=True)
+class _WithinWork:
+    """Squares of codes about the centres of their clusters; rows are labels and codes."""
+
+    fills: ClassVar = ()
+    centres: Centres
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        labels, codes = rows
+        squares = self.centres.squares(codes)
+        return rows, (np.asarray(squares[np.arange(len(labels)), labels].sum()),)
+
+
+@dataclass(frozen=True)
+class _OwnWork:
+    """Votes of samples for their own clusters, by cluster; rows are labels, codes and votes."""
+
+    fills: ClassVar = ()
+    centres: Centres
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        labels, codes, *votes = rows
+        own = _own(votes[0] if votes else self.centres.votes(codes), labels)
+        return rows, (np.bincount(labels, own, len(self.centres.counts)),)
+
+
+@dataclass(frozen=True)
+class _SureWork:
+    """Rows are the probabilities and seconds, labels, codes and votes."""
+
+    fills: ClassVar = (0, 1)
+    centres: Centres
+    level: np.ndarray
+    slope: float
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
+        sure, second, labels, codes, *votes = rows
+        if len(self.level) < 2:
+            sure[:], second[:] = 1, labels
+            return rows, ()
+        near = self.centres.votes(codes)
+        given = votes[0] if votes else near
+        odds = self.level[labels] + self.slope * _odds(_own(given, labels))
+        others = given + _TINY * near
+        others[np.arange(len(labels)), labels] = -1
+        sure[:], second[:] = 1 / (1 + np.exp(-odds)), others.argmax(axis=1)
+        return rows, ()
+
+
+def _own(votes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    return np.clip(votes[np.arange(len(labels)), labels], 0, 1)

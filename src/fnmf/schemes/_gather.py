@@ -8,13 +8,14 @@ are repeated as long as more is explained.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from fnmf.data import View
 from fnmf.graph import nearest_anchors
 from fnmf.portfolio import Task, gates, settled
-from fnmf.runners import Runner
+from fnmf.runners import Feed, RowArray, Rows, Runner
 from fnmf.schemes._choice import Choice
 from fnmf.schemes._stages import Measured, Prepared, Weights, look, prepare
 from fnmf.solver import cluster_means
@@ -32,7 +33,7 @@ class Gathered:
 
     choice: Choice
     prepared: Prepared
-    labels: np.ndarray
+    labels: RowArray
     centres: np.ndarray
     moments: Moments
     explained: float
@@ -62,14 +63,39 @@ def gather(measured: Measured, choice: Choice, runner: Runner) -> Gathered:
 
 def nearest_mean(
     weighted: View, centres: np.ndarray, omega: np.ndarray, runner: Runner
-) -> np.ndarray:
+) -> RowArray:
     """The nearest of some means of scaled rows, for rows in the weighted features."""
     there = (centres * np.sqrt(omega.max(axis=0)))[:, weighted.kept]
-    return nearest_anchors(weighted, there, 1, runner).indices[:, 0].astype(np.int64)
+    found = nearest_anchors(weighted, there, 1, runner).indices
+    labels = runner.empty(weighted, (), np.int64)
+    runner.sweep(_FirstWork(), Feed(weighted), (labels, found))
+    return labels
+
+
+@dataclass(frozen=True)
+class _FirstWork:
+    """The first of several; rows are the place for it and they."""
+
+    fills: ClassVar = (0,)
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
+        labels, found = rows
+        labels[:] = found[:, 0]
+        return rows, ()
+
+
+@dataclass(frozen=True)
+class _OtherWork:
+    """How many labels are others than before."""
+
+    fills: ClassVar = ()
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        return rows, (np.asarray(np.count_nonzero(rows[0] != rows[1])),)
 
 
 def _gathered(
-    measured: Measured, choice: Choice, known: np.ndarray, rows: np.ndarray | None, runner: Runner
+    measured: Measured, choice: Choice, known: RowArray, rows: np.ndarray | None, runner: Runner
 ) -> Gathered:
     """k-means over all rows from the clusters of some or all."""
     task, omega = choice.task, choice.weights.omega
@@ -83,7 +109,8 @@ def _gathered(
         means, counts = cluster_means(view, labels, k, runner)
         centres = np.where(counts[:, None] > 0, means, centres)
         before, labels = labels, nearest_mean(prepared.weighted, centres, omega, runner)
-        if np.mean(labels != before) < _STILL:
+        (moved,) = runner.sweep(_OtherWork(), Feed(view), (labels, before))
+        if moved / view.shape[0] < _STILL:
             break
     moments = look(measured, labels, k, runner)
     return Gathered(choice, prepared, labels, centres, moments, task.explained(moments))

@@ -5,20 +5,23 @@ Each gives the clusters that it sees, and the ties for the solver.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
 from fnmf._lloyd import quick_kmeans
 from fnmf._settings import Settings
-from fnmf.data import View
+from fnmf.data import View, drawn
 from fnmf.graph import (
+    Nearest,
+    anchor_mass,
     anchor_votes,
     best_of,
     graph_votes,
-    improve_held,
+    held_clusters,
     in_few_parts,
     nearest_anchors,
     neighbor_graph,
@@ -26,7 +29,7 @@ from fnmf.graph import (
     small_graph,
     vote,
 )
-from fnmf.runners import Runner
+from fnmf.runners import Feed, RowArray, Rows, Runner
 from fnmf.schemes._kept import kept_graph, kept_nearest
 from fnmf.schemes._problem import Ledger
 from fnmf.solver import Machine
@@ -54,19 +57,19 @@ class Hold(Protocol):
     graph: sp.csr_array | None
     anchors: np.ndarray | None
 
-    def clusters(self, n_clusters: int, seed: int, known: Known | None = None) -> np.ndarray | None:
+    def clusters(self, n_clusters: int, seed: int, known: Known | None = None) -> RowArray | None:
         """Labels, begun also from what is ``known`` of some; ``None`` where nothing holds."""
 
-    def settle(self, labels: np.ndarray, codes: np.ndarray, n_clusters: int) -> np.ndarray:
+    def settle(self, labels: RowArray, codes: RowArray, n_clusters: int) -> RowArray:
         """The better of ``labels`` and those that the codes show."""
 
-    def votes(self, labels: np.ndarray, n_clusters: int) -> np.ndarray | None:
+    def votes(self, labels: RowArray, n_clusters: int) -> RowArray | None:
         """Share of each cluster among what holds a sample; ``None`` where nothing holds."""
 
     def ties(self, strength: float, dtype: np.dtype) -> Ties:
         """For the solver."""
 
-    def anchor_codes(self, V: np.ndarray, machine: Machine) -> np.ndarray | None:
+    def anchor_codes(self, V: RowArray, machine: Machine) -> np.ndarray | None:
         """Codes of the anchors, if there are any."""
 
 
@@ -76,19 +79,19 @@ class Nothing:
     graph: sp.csr_array | None = None
     anchors: np.ndarray | None = None
 
-    def clusters(self, n_clusters: int, seed: int, known: Known | None = None) -> np.ndarray | None:
+    def clusters(self, n_clusters: int, seed: int, known: Known | None = None) -> RowArray | None:
         return None
 
-    def settle(self, labels: np.ndarray, codes: np.ndarray, n_clusters: int) -> np.ndarray:
+    def settle(self, labels: RowArray, codes: RowArray, n_clusters: int) -> RowArray:
         return labels
 
-    def votes(self, labels: np.ndarray, n_clusters: int) -> np.ndarray | None:
+    def votes(self, labels: RowArray, n_clusters: int) -> RowArray | None:
         return None
 
     def ties(self, strength: float, dtype: np.dtype) -> Ties:
         return NoTies(dtype)
 
-    def anchor_codes(self, V: np.ndarray, machine: Machine) -> np.ndarray | None:
+    def anchor_codes(self, V: RowArray, machine: Machine) -> np.ndarray | None:
         return None
 
 
@@ -99,16 +102,16 @@ class GraphHold(Nothing):
         self.graph: sp.csr_array | None = graph
         self._weighted, self._runner = weighted, runner
 
-    def clusters(self, n_clusters: int, seed: int, known: Known | None = None) -> np.ndarray | None:
+    def clusters(self, n_clusters: int, seed: int, known: Known | None = None) -> RowArray | None:
         others = [] if known is None else [extended(known, self._weighted, self._runner)]
         return partition(self._graph, n_clusters, seed, starts=_STARTS, others=others).labels
 
-    def settle(self, labels: np.ndarray, codes: np.ndarray, n_clusters: int) -> np.ndarray:
+    def settle(self, labels: RowArray, codes: RowArray, n_clusters: int) -> RowArray:
         rng = np.random.RandomState(0)
         others = [quick_kmeans(codes, n_clusters, rng) for _ in range(_CODE_STARTS)]
         return best_of(self._graph, [labels, *others], n_clusters).labels
 
-    def votes(self, labels: np.ndarray, n_clusters: int) -> np.ndarray | None:
+    def votes(self, labels: RowArray, n_clusters: int) -> RowArray | None:
         return graph_votes(self._graph, labels, n_clusters)
 
     def ties(self, strength: float, dtype: np.dtype) -> Ties:
@@ -139,37 +142,57 @@ class AnchorHold(Nothing):
         self, weighted: View, n_neighbors: int, seed: int, runner: Runner, ledger: Ledger
     ) -> None:
         n = weighted.shape[0]
-        chosen = np.random.RandomState(seed).choice(n, min(_ANCHORS, n), replace=False)
-        self.anchors: np.ndarray | None = np.sort(chosen)
+        self.anchors: np.ndarray | None = drawn(n, _ANCHORS, np.random.RandomState(seed))
         self._view = weighted.subset(self.anchors)
         self._rows = weighted.narrowed(weighted.take(self.anchors))
         self._neighbors, self._weighted, self._runner = n_neighbors, weighted, runner
-        self.nearest = kept_nearest(
-            ledger,
-            f"anchors-{seed}",
-            lambda: nearest_anchors(weighted, self._rows, n_neighbors, runner),
-            (n, len(self.anchors)),
-        )
+        sizes = n, len(self.anchors)
 
-    def clusters(self, n_clusters: int, seed: int, known: Known | None = None) -> np.ndarray | None:
+        def search() -> Nearest:
+            return nearest_anchors(weighted, self._rows, n_neighbors, runner)
+
+        # Those of a cluster stay there, and are found again rather than kept.
+        keeps = not weighted.remote
+        self.nearest = kept_nearest(ledger, f"anchors-{seed}", search, sizes) if keeps else search()
+        self._mass = anchor_mass(self.nearest, len(self.anchors), weighted, runner)
+
+    def clusters(self, n_clusters: int, seed: int, known: Known | None = None) -> RowArray | None:
         graph = in_few_parts(partial(small_graph, self._rows), self._neighbors, n_clusters)
         others = []
         if known is not None:
             others = [extended(known, self._weighted, self._runner, self._view)]
         labels = partition(graph, n_clusters, seed, starts=_STARTS, others=others).labels
-        return improve_held(self.nearest, len(labels), vote(self.nearest, labels))
+        return held_clusters(self.nearest, self._mass, labels, self._weighted, self._runner)
 
-    def votes(self, labels: np.ndarray, n_clusters: int) -> np.ndarray | None:
-        return anchor_votes(self.nearest, labels[self.anchors], n_clusters)
+    def votes(self, labels: RowArray, n_clusters: int) -> RowArray | None:
+        votes = self._runner.empty(self._weighted, (n_clusters,), np.float64)
+        work = _VoteWork(labels[self.anchors], n_clusters)
+        self._runner.sweep(work, Feed(self._weighted), (votes, *self.nearest))
+        return votes
 
     def ties(self, strength: float, dtype: np.dtype) -> Ties:
         return self._ties(strength) if strength > 0 else NoTies(dtype)
 
-    def anchor_codes(self, V: np.ndarray, machine: Machine) -> np.ndarray | None:
-        return self._ties(1.0).codes(V, machine).astype(V.dtype)
+    def anchor_codes(self, V: RowArray, machine: Machine) -> np.ndarray | None:
+        ties = self._ties(1.0)
+        return ties.codes(machine.anchor_sums(ties, V).held).astype(V.dtype)
 
     def _ties(self, strength: float) -> AnchorTies:
-        return AnchorTies(*self.nearest, self._rows.shape[0], strength)
+        return AnchorTies(*self.nearest, self._mass, strength)
+
+
+@dataclass(frozen=True)
+class _VoteWork:
+    """Rows are the votes, anchors and shares."""
+
+    fills: ClassVar = (0,)
+    of_anchors: np.ndarray
+    n_clusters: int
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
+        votes, *nearest = rows
+        votes[:] = anchor_votes(Nearest(*nearest), self.of_anchors, self.n_clusters)
+        return rows, ()
 
 
 def extended(

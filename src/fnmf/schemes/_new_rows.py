@@ -39,7 +39,7 @@ class Arrival:
         root = np.sqrt(_present(fitted.omega).max(axis=0))
         n = view.shape[0]
         if fitted.row_scale is None:
-            _, scales = unit_scales(columns.view(view, np.ones(n), root), runner)
+            scales, _ = unit_scales(columns.view(view, np.ones(n), root), runner)
         else:
             scales = np.full(n, fitted.row_scale)
         kept = view_of(fitted.rows)

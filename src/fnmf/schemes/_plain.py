@@ -9,13 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf._fitted import Fitted
-from fnmf._labels import kmeans_on
 from fnmf._settings import Settings
 from fnmf.data import Scaling, View, view_of
 from fnmf.exceptions import WeightCollapseWarning
 from fnmf.graph import attraction, graph_votes, neighbor_graph
-from fnmf.runners import Runner
-from fnmf.schemes._confidence import confidence
+from fnmf.runners import RowArray, Runner
+from fnmf.schemes._code_clusters import cluster_codes
+from fnmf.schemes._confidence import Voters, confidence
 from fnmf.schemes._kept import kept_graph
 from fnmf.schemes._problem import (
     Problem,
@@ -27,7 +27,8 @@ from fnmf.schemes._problem import (
     with_rounds,
 )
 from fnmf.schemes._rows import exact_codes, unit_scales
-from fnmf.schemes._start import initial_factors
+from fnmf.schemes._stages import sums_of
+from fnmf.schemes._start import initial_factors, same_rows
 from fnmf.solver import Factors, Machine, Result, RowModel, Stopping, encode, solve
 from fnmf.terms import (
     EvenRows,
@@ -135,18 +136,20 @@ class PlainScheme(Scheme):
         """The model with its labels and what there is to say about its weights."""
         settings, result = self.settings, outcome.result
         model = self._model(result.factors, outcome.graph)
-        kmeans = kmeans_on(model.embedding, settings.clusters, self.problem.labels_seed)
+        V, view, seed = model.embedding, self.problem.view, self.problem.labels_seed
+        kmeans, labels = cluster_codes(V, settings.clusters, seed, view, self.runner)
         energy, dtype = self.machine.column_energy, model.feature_weights.dtype
         weights = model.feature_weights.astype(np.float64)
         warnings = () if result.converged else (not_settled(settings.max_iter),)
-        labels, votes = kmeans.labels_, None
+        votes = None
         if outcome.graph is not None and outcome.graph.nnz:
             votes = graph_votes(outcome.graph, labels, settings.clusters)
-        sure, second = confidence(votes, model.embedding, labels, settings.clusters)
+        voters = Voters(votes, V, labels)
+        sure, second = confidence(voters, settings.clusters, None, view, self.runner)
         return replace(
             model,
-            sample_confidence=sure.astype(dtype),
-            second_labels=second.astype(labels.dtype),
+            sample_confidence=sure,
+            second_labels=second,
             weighting_overlap=overlap(weights).astype(dtype),
             empty_weight=empty_share(weights, energy).astype(dtype),
             objective=result.objective,
@@ -191,8 +194,8 @@ class PlainScheme(Scheme):
             rng,
             self.runner,
         )
-        rows = 1 if self.shared else len(V)
-        P = np.full((rows, settings.n_weightings), 1 / settings.n_weightings, V.dtype)
+        even = np.full(settings.n_weightings, 1 / settings.n_weightings, V.dtype)
+        P = even[None] if self.shared else same_rows(even, self.problem.view, self.runner)
         return Factors(U, V, P, weights)
 
     def _solve(
@@ -223,7 +226,7 @@ class PlainScheme(Scheme):
         effective = np.mean(factors.P.astype(np.float64) ** 2, axis=0) @ factors.weights
         view = self.problem.view
         raw = _plain_scaling(view.shape[0], effective)
-        _, scales = unit_scales(view.scaled(raw), self.runner)
+        scales, _ = unit_scales(view.scaled(raw), self.runner)
         return self._neighbor_graph(view.scaled(replace(raw, rows=scales), drop=True), name)
 
     def _end_on_exact_codes(self, result: Result) -> None:
@@ -235,19 +238,24 @@ class PlainScheme(Scheme):
 
     def _model(self, factors: Factors, graph: sp.csr_array | None) -> Fitted:
         """What a model needs in order to transform, at the end or on the way."""
-        P = every_row(factors.P, len(factors.V))
-        dtype, weights = factors.V.dtype, factors.weights
-        share = P.mean(axis=0, dtype=np.float64)
+        view, dtype, weights = self.problem.view, factors.V.dtype, factors.weights
+        share = self._share(factors.P)
         return Fitted(
             components=np.ascontiguousarray(factors.U.T),
             embedding=factors.V,
             feature_weights=weights.astype(dtype),
-            assignments=P,
+            assignments=every_row(factors.P, view),
             feature_importances=((share / share.sum()) @ weights).astype(dtype),
             effective_features=effective_features(weights).astype(dtype),
             graph=graph,
-            rows=kept_rows(self.problem.view),
+            rows=kept_rows(view),
         )
+
+    def _share(self, P: RowArray) -> np.ndarray:
+        """How much samples use each weighting on average."""
+        if len(P) == 1:
+            return P[0].astype(np.float64)
+        return sums_of(P, self.problem.view, self.runner) / len(P)
 
     def _complaints(self, model: Fitted, energy: np.ndarray) -> tuple[Warning, ...]:
         """What is wrong with the weights."""
@@ -282,8 +290,7 @@ class PaperScheme(PlainScheme):
         return PaperWeighting(float(self.settings.diversity), self.live)
 
     def _complaints(self, model: Fitted, energy: np.ndarray) -> tuple[Warning, ...]:
-        weights = model.feature_weights.astype(np.float64)
-        mean = model.assignments.mean(axis=0, dtype=np.float64) @ weights
+        mean = model.feature_importances.astype(np.float64)
         if not collapsed(mean, energy, self.settings.n_components):
             return ()
         count = float(effective_features(mean))

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
 from fnmf.data import Data, View
-from fnmf.runners import Runner
+from fnmf.runners import RowArray, Runner
 from fnmf.solver import HISTORY, Journal, Observe, Progress, Unwritten
 from fnmf.terms import RULES, Kinds
 
@@ -203,9 +203,13 @@ def not_settled(max_iter: int) -> ConvergenceWarning:
     )
 
 
-def every_row(P: np.ndarray, n_samples: int) -> np.ndarray:
+def every_row(P: RowArray, view: View) -> RowArray:
     """Assignments of all samples, also where they share one."""
-    return P if len(P) == n_samples else np.repeat(P, n_samples, axis=0)
+    n = view.shape[0]
+    if len(P) == n:
+        return P
+    # Nothing as long as a remote X is made here.
+    return np.broadcast_to(P, (n, P.shape[1])) if view.remote else np.repeat(P, n, axis=0)
 
 
 def kept_rows(view: View) -> Data:

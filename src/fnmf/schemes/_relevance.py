@@ -16,13 +16,13 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from fnmf._fitted import Fitted
-from fnmf._labels import kmeans_on
 from fnmf._settings import Settings
 from fnmf.data import quickest
 from fnmf.exceptions import NoStructureWarning, WeightCollapseWarning
-from fnmf.runners import Runner
+from fnmf.runners import RowArray, Runner
 from fnmf.schemes._choice import Choice, choose, stability, weight_shares
-from fnmf.schemes._confidence import confidence
+from fnmf.schemes._code_clusters import cluster_codes
+from fnmf.schemes._confidence import Voters, confidence
 from fnmf.schemes._gather import gather
 from fnmf.schemes._hold import Hold, Known, hold_of
 from fnmf.schemes._new_rows import arrive, decode, encode_rows, predict_rows
@@ -38,7 +38,8 @@ from fnmf.schemes._problem import (
 from fnmf.schemes._rows import exact_codes
 from fnmf.schemes._stages import (
     Prepared,
-    assignments_from,
+    assign_samples,
+    best_assignment,
     cost_samples,
     given_start,
     kmeans_start,
@@ -47,6 +48,7 @@ from fnmf.schemes._stages import (
     prepare,
     price_samples,
     start_from,
+    sums_of,
     used_share,
 )
 from fnmf.solver import Factors, Journal, Machine, Result, Stopping, solve
@@ -88,7 +90,7 @@ class Setting:
 class Clusters(NamedTuple):
     """Clusters of all rows, and by what new ones find theirs if not by their neighbours."""
 
-    labels: np.ndarray
+    labels: RowArray
     kmeans: KMeans | None
     centres: np.ndarray | None
 
@@ -159,17 +161,17 @@ class RelevanceScheme(Scheme):
         if labels is None:
             known = None if choice.labels is None else Known(choice.sample, choice.labels)
             labels = hold.clusters(settings.clusters, seed, known)
-        factors, prices = self._factors(choice, prepared, hold, labels, seed)
-        used = used_share(factors)
+        factors, weighting = self._factors(choice, prepared, hold, labels, seed)
+        used = used_share(factors, prepared.view, runner)
         strength = float(settings.smoothness) * prepared.varying * used
         setting = Setting(choice, prepared, hold, hold.ties(strength, prepared.view.dtype))
         floor = _EXACT * len(factors.V) * prepared.energy * prepared.varying * used
         journal = self.problem.ledger.journal(f"start-{seed}")
-        result = self._solve(setting, factors, ResidualWeighting(prices), floor, journal)
+        result = self._solve(setting, factors, weighting, floor, journal)
         kmeans = None
         if labels is None:
-            kmeans = kmeans_on(result.factors.V, settings.clusters, self.problem.labels_seed)
-            labels = kmeans.labels_
+            V, seed = result.factors.V, self.problem.labels_seed
+            kmeans, labels = cluster_codes(V, settings.clusters, seed, prepared.view, runner)
         elif centres is None:
             labels = hold.settle(labels, result.factors.V, settings.clusters)
         if found is None:
@@ -189,11 +191,12 @@ class RelevanceScheme(Scheme):
         anchors = outcome.setting.hold.anchors
         votes = outcome.setting.hold.votes(labels, settings.clusters)
         back = stability(choice, labels, settings.clusters)
-        sure, second = confidence(votes, model.embedding, labels, settings.clusters, back)
+        voters, view = Voters(votes, model.embedding, labels), self.measured.view
+        sure, second = confidence(voters, settings.clusters, back, view, self.runner)
         return replace(
             model,
-            sample_confidence=sure.astype(dtype),
-            second_labels=second.astype(labels.dtype),
+            sample_confidence=sure,
+            second_labels=second,
             cluster_stability=back,
             feature_qvalues=qvalues(found, choice.real).astype(dtype),
             weighting_overlap=overlap(weights).astype(dtype),
@@ -222,10 +225,10 @@ class RelevanceScheme(Scheme):
         choice: Choice,
         prepared: Prepared,
         hold: Hold,
-        labels: np.ndarray | None,
+        labels: RowArray | None,
         seed: int,
-    ) -> tuple[Factors, np.ndarray]:
-        """Starting values, and the prices that the assignment counts with."""
+    ) -> tuple[Factors, ResidualWeighting]:
+        """Starting values, and the weighting with the prices that the assignment counts with."""
         settings, weights, runner = self.settings, choice.weights, self.runner
         c, init = settings.n_components, settings.init
         own = isinstance(init, str) and init == "kmeans"
@@ -236,14 +239,19 @@ class RelevanceScheme(Scheme):
             U, V = kmeans_start(prepared, weights, c, seed, runner)
         else:
             U, V = start_from(prepared, weights, known, c, runner)
-        prices = price_samples(prepared.view, prepared.mean, weights.price, runner)
-        P = np.ones((1, 1), V.dtype)
+        view = prepared.view
+        prices = price_samples(view, prepared.mean, weights.price, runner, view.dtype)
+        totals = np.zeros(len(weights.omega)) if prices is None else sums_of(prices, view, runner)
+        P: RowArray = np.ones((1, 1), V.dtype)
         if len(weights.omega) > 1:
             if labels is None:
-                labels = kmeans_on(V, settings.clusters, seed).labels_
-            q = cost_samples(prepared, weights, labels, settings.clusters, runner) + prices
-            P = assignments_from(q, settings.assignment == "shared", V.dtype)
-        return Factors(U, V, P, weights.omega), prices
+                _, labels = cluster_codes(V, settings.clusters, seed, view, runner)
+            costs = cost_samples(prepared, weights, labels, settings.clusters, runner)
+            if settings.assignment == "shared":
+                P = best_assignment((sums_of(costs, view, runner) + totals)[None]).astype(V.dtype)
+            else:
+                P = assign_samples(costs, prices, view, runner)
+        return Factors(U, V, P, weights.omega), ResidualWeighting(prices, totals)
 
     def _solve(
         self,
@@ -275,7 +283,7 @@ class RelevanceScheme(Scheme):
         total = explained.sum()
         importances = explained / total if total > 0 else shares.mean(axis=0)
         X, codes = kept_rows(self.measured.view), None
-        scales = prepared.scales[: X.shape[0]]
+        scales = np.empty(0) if self.measured.view.remote else prepared.scales
         if anchors is not None:
             kept = self.measured.view.subset(anchors)
             X, scales = kept.X, prepared.scales[anchors]
@@ -284,7 +292,7 @@ class RelevanceScheme(Scheme):
             components=np.ascontiguousarray(factors.U.T),
             embedding=factors.V,
             feature_weights=shares.astype(dtype),
-            assignments=every_row(factors.P, len(factors.V)),
+            assignments=every_row(factors.P, self.measured.view),
             feature_relevance=explained.astype(dtype),
             feature_importances=importances.astype(dtype),
             effective_features=effective_features(shares).astype(dtype),

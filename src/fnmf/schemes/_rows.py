@@ -1,12 +1,13 @@
 """Rows on their way into a scheme and out of it, for fits and for new rows alike."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from fnmf.data import Scaling, View
-from fnmf.runners import Runner
-from fnmf.solver import Factors, RowModel, encode, row_lengths
+from fnmf.runners import RowArray, Rows, Runner, parts_of
+from fnmf.solver import Factors, RowModel, encode, row_squares
 from fnmf.terms import Weighting
 
 
@@ -26,17 +27,48 @@ class Preparation:
     units: np.ndarray
 
     def view(
-        self, view: View, rows: np.ndarray, columns: np.ndarray | None = None, *, drop: bool = False
+        self, view: View, rows: RowArray, columns: np.ndarray | None = None, *, drop: bool = False
     ) -> View:
         """Capped rows in common units, times further factors of rows and columns."""
         factors = self.units if columns is None else columns * self.units
         return view.scaled(Scaling(rows, self.caps, factors), drop)
 
 
-def unit_scales(view: View, runner: Runner) -> tuple[np.ndarray, np.ndarray]:
-    """Lengths of the rows, and the factors that make them 1; empty rows stay as they are."""
-    lengths = row_lengths(view, runner)
-    return lengths, np.divide(1, lengths, out=np.ones(len(lengths)), where=lengths > 0)
+def unit_scales(view: View, runner: Runner, *, rough: bool = False) -> tuple[RowArray, float]:
+    """Factors that make rows 1 long, empty ones left as they are, and the share of the others.
+
+    With ``rough`` factors are rounded to what does not depend on the order of sums.
+    """
+    scales = runner.empty(view, (), np.float64)
+    (filled,) = runner.sweep(_LengthWork(rough), parts_of(view), (scales,))
+    return scales, float(filled) / view.shape[0]
+
+
+@dataclass(frozen=True)
+class _LengthWork:
+    """One over the lengths of rows, which are filled; how many are not empty."""
+
+    fills: ClassVar = (0,)
+    rough: bool
+
+    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        (part,), (scales,) = block, rows
+        lengths = np.sqrt(row_squares(part))
+        filled = lengths > 0
+        scales[:] = np.divide(1, lengths, out=np.ones(len(lengths)), where=filled)
+        if self.rough:
+            scales[:] = rounded(scales)
+        return rows, (np.asarray(np.count_nonzero(filled)),)
+
+
+def rounded(values: np.ndarray) -> np.ndarray:
+    """To the digits that do not depend on how the data are stored, and so on the order of sums.
+
+    Where rows repeat themselves, as documents do, the last digit decides which of several
+    neighbours at one distance is taken.
+    """
+    rough = np.frexp(values)
+    return np.ldexp(np.round(rough[0] * 2.0**24) / 2.0**24, rough[1])
 
 
 def exact_codes(
@@ -45,8 +77,8 @@ def exact_codes(
     """Solve every row on its own, as ``transform`` does; returns the data term."""
     own = factors.P[0] if shared else None
     model = RowModel(factors.U, factors.weights, weighting.on_residual, own)
-    V, P, loss = encode(view, model, runner, prices=weighting.prices)
-    factors.V = V.astype(factors.V.dtype)
+    dtype = factors.V.dtype
+    factors.V, P, loss = encode(view, model, runner, prices=weighting.prices, dtype=dtype)
     if not shared:
-        factors.P = P.astype(factors.P.dtype)
+        factors.P = P
     return loss

@@ -9,15 +9,21 @@ any view, whole or a subset of rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fnmf.data import View
-from fnmf.runners import Runner
-from fnmf.schemes._rows import Preparation, unit_scales
-from fnmf.schemes._start import SOFTNESS, initial_factors
-from fnmf.solver import Factors, cluster_moments, column_sums, row_lengths, weighted_distances
+from fnmf.runners import Feed, RowArray, Rows, Runner
+from fnmf.schemes._rows import Preparation, rounded, unit_scales
+from fnmf.schemes._start import initial_factors, partition_codes
+from fnmf.solver import (
+    Factors,
+    cluster_moments,
+    column_sums,
+    mean_square,
+    weighted_distances,
+)
 from fnmf.terms import Moments
 
 # Values of a feature are cut off at this many times the mean of its positive ones.
@@ -68,7 +74,7 @@ class Prepared:
     ----------
     columns : Preparation
         Caps and units.
-    scales : ndarray of shape (n,)
+    scales : array of shape (n,)
         Factors of the rows.
     row_scale : float or None
         The one factor of all rows, or ``None`` if each is brought to unit length.
@@ -84,7 +90,7 @@ class Prepared:
     """
 
     columns: Preparation
-    scales: np.ndarray
+    scales: RowArray
     row_scale: float | None
     view: View
     weighted: View
@@ -95,11 +101,12 @@ class Prepared:
 
 def measure(view: View, runner: Runner) -> Measured:
     """Typical values of the columns, and the rows cut off at twice these."""
-    n, d = view.shape
+    d = view.shape[1]
     sums, positive = column_sums(view, runner)
-    typical = _rounded(sums / np.maximum(positive, 1))
+    typical = rounded(sums / np.maximum(positive, 1))
     caps = _CAP * typical
-    return Measured(view, typical, caps, Preparation(caps, np.ones(d)).view(view, np.ones(n)))
+    raw = Preparation(caps, np.ones(d)).view(view, view.constant(1.0))
+    return Measured(view, typical, caps, raw)
 
 
 def prepare(
@@ -108,16 +115,15 @@ def prepare(
     """Rows of unit length in the weighted features, or all times the same number."""
     view, top = measured.view, weights.top
     columns, root, n = Preparation(measured.caps, units), np.sqrt(top), view.shape[0]
-    plain = columns.view(view, np.ones(n), root)
+    plain = columns.view(view, view.constant(1.0), root)
     if unit:
-        lengths, scales = unit_scales(plain, runner)
-        row_scale, energy = None, max(float(np.mean(lengths > 0)), _TINY)
-        scales = _rounded(scales)
+        scales, filled = unit_scales(plain, runner, rough=True)
+        row_scale, energy = None, max(filled, _TINY)
     else:
         # A mean square of 1 gives β the meaning it has for rows of unit length.
-        size = float(np.sqrt(np.mean(row_lengths(plain, runner) ** 2)))
+        size = float(np.sqrt(mean_square(plain, runner)))
         row_scale, energy = (1 / size if size > 0 else 1.0), 1.0
-        scales = np.full(n, row_scale)
+        scales = view.constant(row_scale)
     scaled = columns.view(view, scales)
     mean = column_sums(scaled, runner)[0] / n
     varying = max(1 - float(top @ mean**2) / energy, 0.0)
@@ -126,19 +132,18 @@ def prepare(
 
 
 def start_from(
-    prepared: Prepared, weights: Weights, labels: np.ndarray, n_components: int, runner: Runner
-) -> tuple[np.ndarray, np.ndarray]:
+    prepared: Prepared, weights: Weights, labels: RowArray, n_components: int, runner: Runner
+) -> tuple[np.ndarray, RowArray]:
     """Basis with columns of unit length from the means of clusters, and codes from their labels."""
     moments = cluster_moments(prepared.view, labels, n_components, prepared.mean, runner)
     U = (prepared.mean + (1 - _OF_MEAN) * moments.shifts).T * (weights.top > 0)[:, None]
-    V = np.full((len(labels), n_components), SOFTNESS)
-    V[np.arange(len(labels)), labels] += 1
-    return unit_columns(U, V, np.sqrt(weights.top), prepared.view.dtype)
+    V = partition_codes(labels, n_components, prepared.view, np.float64, runner)
+    return unit_columns(U, V, np.sqrt(weights.top), prepared.view, runner)
 
 
 def kmeans_start(
     prepared: Prepared, weights: Weights, n_components: int, seed: int, runner: Runner
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, RowArray]:
     """The same from k-means on the weighted rows, where nothing else tells clusters."""
     rows, root = prepared.weighted, np.sqrt(weights.top)
     rng = np.random.RandomState(seed)
@@ -146,52 +151,89 @@ def kmeans_start(
     used = root[rows.kept] > 0
     U = np.zeros((len(root), n_components))
     U[rows.kept[used]] = found[used] / root[rows.kept[used], None]
-    return unit_columns(U, V, root, rows.dtype)
+    return unit_columns(U, V, root, prepared.view, runner)
 
 
 def given_start(
     measured: Measured, prepared: Prepared, n_components: int, init: Any, seed: int, runner: Runner
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, RowArray]:
     """The same from any start for X as it is."""
     rng = np.random.RandomState(seed)
     U, V = initial_factors(measured.view, n_components, init, 1.0, rng, runner)
     U = U * prepared.columns.units[:, None]
-    V *= prepared.scales[:, None].astype(V.dtype)
-    return unit_columns(U, V, np.ones(len(U)), measured.view.dtype)
+    return unit_columns(U, V, np.ones(len(U)), prepared.view, runner, prepared.scales)
 
 
 def cost_samples(
-    prepared: Prepared, weights: Weights, labels: np.ndarray, n_clusters: int, runner: Runner
-) -> np.ndarray:
+    prepared: Prepared, weights: Weights, labels: RowArray, n_clusters: int, runner: Runner
+) -> RowArray:
     """Weighted squares of each sample about the centre of its cluster, (n, m)."""
     moments = cluster_moments(prepared.view, labels, n_clusters, prepared.mean, runner)
     centres = prepared.mean + moments.shifts
     return weighted_distances(prepared.view, centres, labels, weights.omega, runner)
 
 
-def price_samples(view: View, mean: np.ndarray, price: np.ndarray, runner: Runner) -> np.ndarray:
-    """What each weighting leaves out of each sample, (n, m)."""
+def price_samples(
+    view: View, mean: np.ndarray, price: np.ndarray, runner: Runner, dtype: Any = np.float64
+) -> RowArray | None:
+    """What each weighting leaves out of each sample, (n, m); ``None`` if that is nothing."""
     if not price.any():
-        return np.zeros((view.shape[0], len(price)))
-    nothing = np.zeros(view.shape[0], np.intp)
-    return weighted_distances(view, mean[None], nothing, price, runner)
+        return None
+    return weighted_distances(view, mean[None], np.empty(0, np.intp), price, runner, dtype)
 
 
-def assignments_from(q: np.ndarray, shared: bool, dtype: np.dtype) -> np.ndarray:
-    """The assignment that is best for costs q (n, m)."""
-    if shared:
-        q = q.sum(axis=0, keepdims=True)
+def assign_samples(
+    costs: RowArray, prices: RowArray | None, view: View, runner: Runner
+) -> RowArray:
+    """The assignment of every sample that is best for its costs and prices (n, m)."""
+    P = runner.empty(view, costs.shape[1:], view.dtype)
+    given = (costs,) if prices is None else (costs, prices)
+    runner.sweep(_AssignWork(), Feed(view), (P, *given))
+    return P
+
+
+@dataclass(frozen=True)
+class _AssignWork:
+    """Rows are the assignments, costs and, if there are any, prices."""
+
+    fills: ClassVar = (0,)
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
+        P, costs, *prices = rows
+        P[:] = best_assignment(costs + prices[0] if prices else costs)
+        return rows, ()
+
+
+def best_assignment(q: np.ndarray) -> np.ndarray:
+    """What minimises Σ_j p_j² q_j, for each row of costs."""
     q = np.maximum(q, _TINY)
     share = q.min(axis=1, keepdims=True) / q
-    return (share / share.sum(axis=1, keepdims=True)).astype(dtype)
+    return share / share.sum(axis=1, keepdims=True)
 
 
-def used_share(factors: Factors) -> float:
+def sums_of(rows: RowArray, view: View, runner: Runner, *, squared: bool = False) -> np.ndarray:
+    """Sums of the columns over all rows, or of their squares."""
+    return runner.sweep(_SumWork(squared), Feed(view), (rows,))[0]
+
+
+@dataclass(frozen=True)
+class _SumWork:
+    fills: ClassVar = ()
+    squared: bool
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        own = rows[0].astype(np.float64)
+        return rows, ((own * own if self.squared else own).sum(axis=0),)
+
+
+def used_share(factors: Factors, view: View, runner: Runner) -> float:
     """Mean of Σ_j p_ij²: how much of the data term the assignment leaves."""
-    return float(np.sum(factors.P.astype(np.float64) ** 2, axis=1).mean())
+    if len(factors.P) == 1:
+        return float(np.sum(factors.P.astype(np.float64) ** 2))
+    return float(sums_of(factors.P, view, runner, squared=True).sum()) / len(factors.P)
 
 
-def look(measured: Measured, labels: np.ndarray, n_clusters: int, runner: Runner) -> Moments:
+def look(measured: Measured, labels: RowArray, n_clusters: int, runner: Runner) -> Moments:
     """What clusters look like in capped rows as they are.
 
     The length of a row depends on its cluster: scaled by it, every feature would seem to.
@@ -200,20 +242,36 @@ def look(measured: Measured, labels: np.ndarray, n_clusters: int, runner: Runner
     return cluster_moments(measured.raw, labels, n_clusters, mean, runner)
 
 
-def _rounded(values: np.ndarray) -> np.ndarray:
-    """To the digits that do not depend on how the data are stored, and so on the order of sums.
-
-    Where rows repeat themselves, as documents do, the last digit decides which of several
-    neighbours at one distance is taken.
-    """
-    rough = np.frexp(values)
-    return np.ldexp(np.round(rough[0] * 2.0**24) / 2.0**24, rough[1])
-
-
 def unit_columns(
-    U: np.ndarray, V: np.ndarray, root: np.ndarray, dtype: np.dtype
-) -> tuple[np.ndarray, np.ndarray]:
-    """Columns of U at unit length in the weighted features, those of V in return."""
+    U: np.ndarray,
+    V: RowArray,
+    root: np.ndarray,
+    view: View,
+    runner: Runner,
+    scales: RowArray | None = None,
+) -> tuple[np.ndarray, RowArray]:
+    """Columns of U at unit length in the weighted features, those of V in return.
+
+    Codes of rows that are rescaled by ``scales`` are rescaled with them.
+    """
     norms = np.sqrt(np.sum((root[:, None] * U) ** 2, axis=0))
     norms = np.where(norms > 0, norms, 1)
-    return (U / norms).astype(dtype), (V * norms).astype(dtype)
+    out = runner.empty(view, V.shape[1:], view.dtype)
+    given = (V,) if scales is None else (V, scales)
+    runner.sweep(_ScaleWork(norms), Feed(view), (out, *given))
+    return (U / norms).astype(view.dtype), out
+
+
+@dataclass(frozen=True)
+class _ScaleWork:
+    """Codes times factors of their columns; rows are the place for them, they, factors of rows."""
+
+    fills: ClassVar = (0,)
+    norms: np.ndarray
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
+        out, V, *scales = rows
+        for factors in scales:
+            V = V * factors[:, None].astype(V.dtype)
+        out[:] = V * self.norms
+        return rows, ()

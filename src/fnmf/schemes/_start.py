@@ -1,7 +1,7 @@
 """Starting values for the basis U and the codes V."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import pairwise_distances_argmin
@@ -9,8 +9,8 @@ from sklearn.utils.extmath import randomized_svd
 
 from fnmf._labels import count_distinct
 from fnmf._seeding import fit_kmeans
-from fnmf.data import View, spans
-from fnmf.runners import Runner, concatenated
+from fnmf.data import View, drawn, spans
+from fnmf.runners import Feed, RowArray, Rows, Runner, parts_of
 
 # k-means looks at no more rows than this; the others join the nearest centre.
 _KMEANS_ROWS = 10_000
@@ -19,7 +19,7 @@ _ROWS_AT_ONCE = 4096
 # Codes of a partition: 1 for the own cluster, this for the others, so that samples can still move.
 SOFTNESS = 0.2
 
-Start = tuple[np.ndarray, np.ndarray]
+Start = tuple[np.ndarray, RowArray]
 
 
 def initial_factors(
@@ -38,7 +38,9 @@ def initial_factors(
         U, V = _STARTS[init](view, n_components, scale, rng, runner)
     else:
         V, U = init[0], init[1].T
-    return np.ascontiguousarray(U, view.dtype), np.array(V, view.dtype, order="C")
+    if isinstance(V, np.ndarray):
+        V = runner.spread(np.array(V, view.dtype, order="C"), view)
+    return np.ascontiguousarray(U, view.dtype), V
 
 
 def _random(
@@ -47,10 +49,62 @@ def _random(
     # Values of this size make V Uᵀ as large as the data on average.
     size = 2 * np.sqrt(scale * view.mean() / n_components)
     U = rng.uniform(size=(view.shape[1], n_components))
-    V = rng.uniform(size=(view.shape[0], n_components))
     U *= size
-    V *= size
+    V = runner.empty(view, (n_components,), view.dtype)
+    runner.walk(_DrawWork(size), Feed(view), (V,), rng)
     return U, V
+
+
+@dataclass(frozen=True)
+class _DrawWork:
+    """Random codes; each block draws on from where the last one ended."""
+
+    fills: ClassVar = (0,)
+    size: float
+
+    def __call__(
+        self, block: tuple[()], rows: Rows, rng: np.random.RandomState
+    ) -> tuple[Rows, np.random.RandomState]:
+        (V,) = rows
+        V[:] = self.size * rng.uniform(size=V.shape)
+        return rows, rng
+
+
+def same_rows(row: np.ndarray, view: View, runner: Runner) -> RowArray:
+    """The same values for every row."""
+    out = runner.empty(view, row.shape, row.dtype)
+    runner.sweep(_SameWork(row), Feed(view), (out,))
+    return out
+
+
+@dataclass(frozen=True)
+class _SameWork:
+    fills: ClassVar = (0,)
+    row: np.ndarray
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
+        rows[0][:] = self.row
+        return rows, ()
+
+
+def partition_codes(
+    labels: RowArray, n_components: int, view: View, dtype: Any, runner: Runner
+) -> RowArray:
+    """Codes of a partition: large for the own cluster, small for the others."""
+    V = runner.empty(view, (n_components,), dtype)
+    runner.sweep(_PartitionWork(), Feed(view), (V, labels))
+    return V
+
+
+@dataclass(frozen=True)
+class _PartitionWork:
+    fills: ClassVar = (0,)
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
+        V, labels = rows
+        V[:] = SOFTNESS
+        V[np.arange(len(V)), labels] = 1 + SOFTNESS
+        return rows, ()
 
 
 def _nndsvda(
@@ -79,7 +133,6 @@ def _kmeans(
     view: View, n_components: int, scale: float, rng: np.random.RandomState, runner: Runner
 ) -> Start:
     """V from a k-means partition, U from its means."""
-    n_samples = view.shape[0]
     rows = _some_rows(view, rng)
     seed = rng.randint(np.iinfo(np.int32).max)
     # Duplicated samples can be fewer than they look; a centre without samples starts at the mean.
@@ -88,22 +141,22 @@ def _kmeans(
     U = np.tile(mean[:, None], (1, n_components))
     # A share of the mean keeps entries off 0, which a multiplicative update could never leave.
     U[:, : len(centres)] = 0.99 * centres.T + 0.01 * mean[:, None]
-    labels = concatenated(runner.over(_NearestCentre(centres), view))
-    V = np.full((n_samples, n_components), SOFTNESS)
-    V[np.arange(n_samples), labels] += 1
-    return scale * U, V
+    labels = runner.empty(view, (), np.int64)
+    runner.sweep(_NearestCentre(centres), parts_of(view), (labels,))
+    return scale * U, partition_codes(labels, n_components, view, view.dtype, runner)
 
 
 @dataclass(frozen=True)
 class _NearestCentre:
+    fills: ClassVar = (0,)
     centres: np.ndarray
 
-    def __call__(self, part: View) -> np.ndarray:
-        found = [
-            pairwise_distances_argmin(part.rows(start, stop), self.centres)
-            for start, stop in spans(part.shape[0], _ROWS_AT_ONCE)
-        ]
-        return np.concatenate(found)
+    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
+        (part,), (labels,) = block, rows
+        for start, stop in spans(part.shape[0], _ROWS_AT_ONCE):
+            found = pairwise_distances_argmin(part.rows(start, stop), self.centres)
+            labels[start:stop] = found
+        return rows, ()
 
 
 def _distinct_centres(rows: Any, n_components: int, seed: int) -> np.ndarray:
@@ -118,7 +171,7 @@ def _distinct_centres(rows: Any, n_components: int, seed: int) -> np.ndarray:
 def _some_rows(view: View, rng: np.random.RandomState) -> Any:
     n_samples = view.shape[0]
     if n_samples > _KMEANS_ROWS:
-        chosen = np.sort(rng.choice(n_samples, _KMEANS_ROWS, replace=False))
+        chosen = drawn(n_samples, _KMEANS_ROWS, rng)
     elif view.remote:
         chosen = np.arange(n_samples)
     else:

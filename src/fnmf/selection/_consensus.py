@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from fnmf._fitted import Fitted
 from fnmf.data import view_of
 from fnmf.runners import Runner
-from fnmf.schemes import SCHEMES, Problem, Silent, confidence
+from fnmf.schemes import SCHEMES, Problem, Silent, Voters, confidence
 from fnmf.selection._starts import best_start
 
 # Rows of a resample.
@@ -54,14 +54,15 @@ def consensus(
         overlaps.append((shared / np.maximum(either, 1)).max(axis=1))
     agreed = votes.argmax(axis=1)
     share = votes / votes.sum(axis=1, keepdims=True)
-    sure, second = confidence(share, fitted.embedding, agreed, k)
+    voters = Voters(share, fitted.embedding, agreed.astype(labels.dtype))
+    sure, second = confidence(voters, k, None, problem.view, runner)
     return replace(
         fitted,
         labels=agreed.astype(labels.dtype),
         centres=None,
         held_labels=None if held is None else held.argmax(axis=1).astype(labels.dtype),
-        sample_confidence=sure.astype(fitted.embedding.dtype),
-        second_labels=second.astype(labels.dtype),
+        sample_confidence=sure,
+        second_labels=second,
         cluster_stability=np.mean(overlaps, axis=0),
     )
 

@@ -1,13 +1,13 @@
 """Codes for rows that are solved on their own, with U and the weights held fixed."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from fnmf.backends.encode import encode_rows
 from fnmf.data import View
-from fnmf.runners import Runner
+from fnmf.runners import RowArray, Rows, Runner, parts_of
 from fnmf.terms import Attraction
 
 _TOLERANCE = 1e-9
@@ -54,14 +54,16 @@ def encode(
     model: RowModel,
     runner: Runner,
     attraction: Attraction | None = None,
-    prices: np.ndarray | None = None,
-) -> tuple[np.ndarray, np.ndarray, float]:
+    prices: RowArray | None = None,
+    dtype: Any = np.float64,
+) -> tuple[RowArray, RowArray, float]:
     """Codes V and assignments P of all rows of a view, and their data term.
 
     ``attraction`` holds rows to others that stand still; ``prices`` (n, m) are added to the
-    residuals that decide the assignment.
+    residuals that decide the assignment. All is solved in double precision, whatever the type
+    of what comes out.
     """
-    n_rows, n_components = view.shape[0], model.U.shape[1]
+    n_components = model.U.shape[1]
     weights, n_weightings = model.weights, len(model.weights)
     U = model.U.astype(np.float64)
     target = weights if model.on_residual else weights**2
@@ -70,15 +72,11 @@ def encode(
     basis = (weights.T[:, :, None] * U[:, None, :]).reshape(len(U), -1)
     start = np.full(n_weightings, 1 / n_weightings) if model.shared is None else model.shared
     work = _EncodeWork(basis, target, grams, start.astype(np.float64), model.shared is not None)
-    own = np.zeros((n_rows, n_weightings)) if prices is None else prices
-    held = attraction or Attraction(np.zeros((n_rows, n_components)), np.zeros(n_rows))
-    V, P = np.empty((n_rows, n_components)), np.empty((n_rows, n_weightings))
-    loss = 0.0
-    found = runner.over(work, view, own, held.pull, held.drag)
-    for (first, last), part in zip(view.blocks(), found, strict=True):
-        V[first:last], P[first:last] = part.V, part.P
-        loss += part.loss
-    return V, P, loss
+    free, alone = np.empty((0, n_weightings)), Attraction(np.empty((0, 0)), np.empty(0))
+    V, P = (runner.empty(view, (width,), dtype) for width in (n_components, n_weightings))
+    own = V, P, free if prices is None else prices, *(attraction or alone)
+    (loss,) = runner.sweep(work, parts_of(view), own)
+    return V, P, float(loss)
 
 
 class _Encoded(NamedTuple):
@@ -111,21 +109,34 @@ def solve_rows(
 
 @dataclass(frozen=True)
 class _EncodeWork:
-    """The solve of the rows of a block; rows are their prices, pull and drag."""
+    """The solve of the rows of a block; rows are V, P, and prices, pull, drag if there are any."""
 
+    fills: ClassVar = (0, 1)
     basis: np.ndarray
     target: np.ndarray
     grams: np.ndarray
     start: np.ndarray
     together: bool
 
-    def __call__(
-        self, part: View, prices: np.ndarray, pull: np.ndarray, drag: np.ndarray
+    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        (part,), (V, P, prices, pull, drag) = block, rows
+        loss = 0.0
+        for start, stop in part.few():
+            own = slice(start, stop)
+            # No prices and nothing that holds have no rows.
+            given = prices[own] if len(prices) else np.zeros((stop - start, len(self.start)))
+            held = Attraction(pull[own], drag[own]) if len(drag) else None
+            found = self._solved(part, start, stop, given.astype(np.float64, copy=False), held)
+            V[own], P[own] = found.V, found.P
+            loss += found.loss
+        return rows, (np.asarray(loss),)
+
+    def _solved(
+        self, part: View, start: int, stop: int, prices: np.ndarray, held: Attraction | None
     ) -> _Encoded:
         n_weightings, n_components, _ = self.grams.shape
-        X = part.double(0, part.shape[0])
+        X = part.double(start, stop)
         crosses = np.asarray(X @ self.basis, np.float64).reshape(-1, n_weightings, n_components)
         squares = X * X if isinstance(X, np.ndarray) else X.multiply(X)
         rows = Projected(crosses, np.asarray(squares @ self.target.T), prices)
-        held = Attraction(pull, drag)
         return solve_rows(rows, self.grams, self.start, shared=self.together, held=held)

@@ -7,6 +7,7 @@ that needs the fewest sweeps; the objective falls in any order.
 
 import numpy as np
 
+from fnmf.runners import RowArray
 from fnmf.solver._machine import Machine
 from fnmf.solver._own import descent_iteration, multiplicative_iteration
 from fnmf.solver._shared import shared_descent_iteration, shared_multiplicative_iteration
@@ -61,9 +62,9 @@ def solve(
         _go_on(snapshot, sweeps, factors)
         rows = snapshot.history.tolist()
         converged, ended = bool(snapshot.converged), bool(snapshot.ended)
-    before = np.empty_like(factors.V)
+    before = None
     while not ended:
-        np.copyto(before, factors.V)
+        before = _copied(factors.V, before)
         reconstruction, smoothness = iterate(sweeps, factors)
         diversity = objective.weighting.penalty(factors.weights)
         total = reconstruction + diversity + smoothness
@@ -71,14 +72,16 @@ def solve(
         if len(rows) > stopping.min_iter:
             size = max(abs(rows[-2][0]), stopping.floor)
             change = abs(rows[-2][0] - total) / size if size > 0 else 0.0
-            converged = _settled(change, before, factors.V, stopping)
+            # The objective settles long before the codes do, and clusters may be read off these.
+            most = stopping.codes * stopping.tol
+            converged = change <= stopping.tol and sweeps.moved(before, factors.V) <= most
         if observe is not None:
             terms = dict(zip(TERMS, rows[-1], strict=True))
             converged = observe(Progress(len(rows), terms, factors)) or converged
         ended = converged or len(rows) >= stopping.max_iter
         if ended or journal.due():
             history, flags = np.array(rows, dtype=HISTORY), (converged, ended)
-            now = factors.U, factors.V, factors.P, factors.weights, sweeps.pulled, history
+            now = factors.U, factors.V, factors.P, factors.weights, sweeps.pull.kept(), history
             journal.write(Snapshot(*now, *(np.array(flag) for flag in flags)))
     history = np.array(rows, dtype=HISTORY)
     return Result(factors, history, converged, float(history["total"][-1]))
@@ -93,15 +96,17 @@ def _go_on(snapshot: Snapshot, sweeps: Sweeps, factors: Factors) -> None:
                 f"The checkpoint does not fit: {name} has shape {kept.shape} and type "
                 f"{kept.dtype}, {own.shape} and {own.dtype} are needed; begin anew without it."
             )
-        setattr(factors, name, kept)
+        of_rows = not isinstance(own, np.ndarray)
+        machine = sweeps.machine
+        setattr(factors, name, machine.runner.spread(kept, machine.view) if of_rows else kept)
     fits = snapshot.history.dtype == HISTORY and len(snapshot.history)
-    if not (fits and sweeps.restore(snapshot.pull, factors.V)):
+    if not (fits and sweeps.pull.restore(snapshot.pull, factors.V)):
         raise ValueError("The checkpoint does not fit this run; begin anew without it.")
 
 
-def _settled(change: float, before: np.ndarray, after: np.ndarray, stopping: Stopping) -> bool:
-    if change > stopping.tol:
-        return False
-    # The objective settles long before the codes do, and clusters may be read off the codes.
-    most = stopping.codes * stopping.tol
-    return bool(np.linalg.norm(after - before) <= most * np.linalg.norm(after))
+def _copied(rows: RowArray, place: RowArray | None) -> RowArray:
+    """A copy, in the place of an earlier one if there is any."""
+    if place is None or not isinstance(rows, np.ndarray):
+        return rows.copy()
+    np.copyto(place, rows)
+    return place

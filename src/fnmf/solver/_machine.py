@@ -1,17 +1,16 @@
 """Data, the layout of the kernels, and who works through the blocks, put together."""
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from fnmf.backends.anchors import gather, spread
 from fnmf.backends.layout import layout_of
 from fnmf.backends.rows import graph_product
 from fnmf.data import View
-from fnmf.runners import Runner, Statistics, Work, add_up, concatenated
+from fnmf.runners import Feed, RowArray, Runner, Statistics, Work, add_up, concatenated
 from fnmf.solver._moments import row_squares
-from fnmf.terms import Edges
+from fnmf.solver._pull import GatherWork, TiedSums
+from fnmf.terms import AnchorTies, Edges
 
 # A product with a smaller graph takes no longer than handing it to other threads.
 _LARGE_GRAPH = 1 << 16
@@ -31,15 +30,15 @@ class Machine:
     def __init__(self, view: View, runner: Runner) -> None:
         self.view, self.runner = view, runner
         self.layout = layout_of(view)
-        self.blocks = view.blocks()
+        self._feed = Feed(view, self.layout.operands)
 
-    def operands(self, start: int, stop: int) -> tuple[Any, ...]:
-        """A block of X as the kernels want it."""
-        return self.layout.operands(self.view, start, stop)
-
-    def sweep(self, work: Work[Statistics], *rows: np.ndarray) -> Statistics:
+    def sweep(self, work: Work[Statistics], *rows: RowArray) -> Statistics:
         """``work`` on every block, with the rows that belong to it; returns the sums."""
-        return self.runner.sweep(work, self, rows)
+        return self.runner.sweep(work, self._feed, rows)
+
+    def thin(self, work: Work[Statistics], *rows: RowArray) -> Statistics:
+        """The same for work that needs no row of X."""
+        return self.runner.sweep(work, Feed(self.view), rows)
 
     @cached_property
     def column_energy(self) -> np.ndarray:
@@ -59,37 +58,13 @@ class Machine:
         def task(start: int, stop: int) -> tuple[np.ndarray]:
             return (graph_product(start, stop, V, *edges, degree, out),)
 
-        blocks = self.blocks if len(edges.neighbours) >= _LARGE_GRAPH else [(0, len(V))]
+        blocks = self.view.blocks() if len(edges.neighbours) >= _LARGE_GRAPH else [(0, len(V))]
         (roughness,) = add_up(self.runner.each(task, blocks))
         return np.maximum(roughness, 0.0)
 
-    def anchor_sums(
-        self, indices: np.ndarray, shares: np.ndarray, mass: np.ndarray, V: np.ndarray
-    ) -> np.ndarray:
-        """Λ⁻¹ Zᵀ V, the codes of the anchors."""
-
-        def task(start: int, stop: int) -> tuple[np.ndarray]:
-            return (gather(start, stop, V, indices, shares, len(mass)),)
-
-        (sums,) = add_up(self.runner.each(task, self.blocks))
-        return sums / mass[:, None]
-
-    def anchor_pull(
-        self,
-        indices: np.ndarray,
-        shares: np.ndarray,
-        codes: np.ndarray,
-        V: np.ndarray,
-        out: np.ndarray,
-    ) -> np.ndarray:
-        """Fill ``out`` with Z times the codes of the anchors; returns v_aᵀ L v_a."""
-        codes = codes.astype(V.dtype)
-
-        def task(start: int, stop: int) -> tuple[np.ndarray]:
-            return (spread(start, stop, V, indices, shares, codes, out),)
-
-        (roughness,) = add_up(self.runner.each(task, self.blocks))
-        return np.maximum(roughness, 0.0)
+    def anchor_sums(self, ties: AnchorTies, V: RowArray) -> TiedSums:
+        """Zᵀ V, of which the codes of the anchors are made, and Σ_i v_i²."""
+        return self.thin(GatherWork(len(ties.mass)), V, ties.indices, ties.shares)
 
 
 def _column_energy(part: View) -> np.ndarray:

@@ -1,13 +1,14 @@
 """Sums over the data that a change of the feature weights needs, one sweep each."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from fnmf.data import View
-from fnmf.runners import Runner, add_up, concatenated
+from fnmf.runners import Feed, RowArray, Rows, Runner, add_up, parts_of
 from fnmf.terms import Moments
 
 
@@ -17,9 +18,24 @@ def column_sums(view: View, runner: Runner) -> tuple[np.ndarray, np.ndarray]:
     return sums, positive
 
 
-def row_lengths(view: View, runner: Runner) -> np.ndarray:
-    """‖z_i‖."""
-    return np.sqrt(concatenated(runner.over(row_squares, view)))
+def mean_square(view: View, runner: Runner) -> float:
+    """Mean of ‖z_i‖²."""
+    (total,) = add_up(runner.over(_all_squares, view))
+    return float(total) / view.shape[0]
+
+
+def counts_of(labels: RowArray, n_clusters: int, view: View, runner: Runner) -> np.ndarray:
+    """How many rows each cluster has."""
+    return runner.sweep(_CountWork(n_clusters), Feed(view), (labels,))[0]
+
+
+@dataclass(frozen=True)
+class _CountWork:
+    fills: ClassVar = ()
+    n_clusters: int
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        return rows, (np.bincount(rows[0], minlength=self.n_clusters),)
 
 
 class ClusterSums(NamedTuple):
@@ -31,19 +47,12 @@ class ClusterSums(NamedTuple):
 
 
 def cluster_moments(
-    view: View, labels: np.ndarray, n_clusters: int, mean: np.ndarray, runner: Runner
+    view: View, labels: RowArray, n_clusters: int, mean: np.ndarray, runner: Runner
 ) -> Moments:
     """Counts, means and squares by cluster, and fourth moments, all about ``mean``."""
-    found = cluster_sums(view, labels, n_clusters, mean, runner)
-    counts = np.bincount(labels, minlength=n_clusters).astype(np.float64)
+    work = _ClusterWork(n_clusters, mean)
+    counts, *found = add_up(runner.over(work, view, labels))
     return Moments.from_sums(counts, mean, *found)
-
-
-def cluster_sums(
-    view: View, labels: np.ndarray, n_clusters: int, mean: np.ndarray, runner: Runner
-) -> ClusterSums:
-    """What moments are made of: sums about ``mean``, which add."""
-    return add_up(runner.over(_ClusterWork(n_clusters, mean), view, labels))
 
 
 @dataclass(frozen=True)
@@ -51,8 +60,10 @@ class _ClusterWork:
     n_clusters: int
     mean: np.ndarray
 
-    def __call__(self, part: View, labels: np.ndarray) -> ClusterSums:
-        return sums_by_cluster(_doubled(part), labels, self.n_clusters, self.mean)
+    def __call__(self, part: View, labels: np.ndarray) -> tuple[np.ndarray, ...]:
+        k = self.n_clusters
+        found = (sums_by_cluster(Z, labels[own], k, self.mean) for own, Z in _doubled(part))
+        return np.bincount(labels, minlength=k), *add_up(found)
 
 
 def sums_by_cluster(Z: Any, labels: np.ndarray, n_clusters: int, mean: np.ndarray) -> ClusterSums:
@@ -80,11 +91,10 @@ def sums_by_cluster(Z: Any, labels: np.ndarray, n_clusters: int, mean: np.ndarra
 
 
 def cluster_means(
-    view: View, labels: np.ndarray, n_clusters: int, runner: Runner
+    view: View, labels: RowArray, n_clusters: int, runner: Runner
 ) -> tuple[np.ndarray, np.ndarray]:
     """Means of the rows by cluster, (k, d), 0 for those without any, and how many there are."""
-    sums = add_up(runner.over(_MeanWork(n_clusters), view, labels))[0]
-    counts = np.bincount(labels, minlength=n_clusters)
+    sums, counts = add_up(runner.over(_MeanWork(n_clusters), view, labels))
     return sums / np.maximum(counts, 1)[:, None], counts
 
 
@@ -92,26 +102,47 @@ def cluster_means(
 class _MeanWork:
     n_clusters: int
 
-    def __call__(self, part: View, labels: np.ndarray) -> tuple[np.ndarray]:
-        Z = _doubled(part)
+    def __call__(self, part: View, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        (sums,) = add_up((self._sums(Z, labels[own]),) for own, Z in _doubled(part))
+        return sums, np.bincount(labels, minlength=self.n_clusters)
+
+    def _sums(self, Z: Any, labels: np.ndarray) -> np.ndarray:
         sums = indicator(labels, self.n_clusters, Z.dtype) @ Z
-        return (sums if isinstance(sums, np.ndarray) else sums.toarray(),)
+        return sums if isinstance(sums, np.ndarray) else sums.toarray()
 
 
 def weighted_distances(
-    view: View, centres: np.ndarray, labels: np.ndarray, weights: np.ndarray, runner: Runner
-) -> np.ndarray:
-    """Σ_k weights_jk (z_ik − centre_k)² for the centre of each sample's label, n x m."""
-    return concatenated(runner.over(_DistanceWork(centres, weights), view, labels))
+    view: View,
+    centres: np.ndarray,
+    labels: RowArray,
+    weights: np.ndarray,
+    runner: Runner,
+    dtype: Any = np.float64,
+) -> RowArray:
+    """Σ_k weights_jk (z_ik − centre_k)² for the centre of each sample's label, n x m.
+
+    Where there is but one centre nobody asks for labels.
+    """
+    distances = runner.empty(view, (len(weights),), dtype)
+    runner.sweep(_DistanceWork(centres, weights), parts_of(view), (distances, labels))
+    return distances
 
 
 @dataclass(frozen=True)
 class _DistanceWork:
+    fills: ClassVar = (0,)
     centres: np.ndarray
     weights: np.ndarray
 
-    def __call__(self, part: View, own: np.ndarray) -> np.ndarray:
-        Z, centres, weights = _doubled(part), self.centres, self.weights
+    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
+        (part,), (distances, labels) = block, rows
+        labels = labels if len(self.centres) > 1 else np.zeros(len(distances), np.intp)
+        for own, Z in _doubled(part):
+            distances[own] = self._distances(Z, labels[own])
+        return rows, ()
+
+    def _distances(self, Z: Any, own: np.ndarray) -> np.ndarray:
+        centres, weights = self.centres, self.weights
         if isinstance(Z, np.ndarray):
             Z -= centres[own]
             return np.square(Z, out=Z) @ weights.T
@@ -125,16 +156,24 @@ class _DistanceWork:
 
 def row_squares(part: View) -> np.ndarray:
     """‖z_i‖² of all rows."""
-    return part.row_energy(0, part.shape[0])
+    return np.concatenate([np.empty(0), *(part.row_energy(*span) for span in part.few())])
 
 
 def _sums_and_counts(part: View) -> tuple[np.ndarray, np.ndarray]:
-    Z = _doubled(part)
-    return np.asarray(Z.sum(axis=0)).ravel(), np.asarray((Z > 0).sum(axis=0)).ravel()
+    return add_up(
+        (np.asarray(Z.sum(axis=0)).ravel(), np.asarray((Z > 0).sum(axis=0)).ravel())
+        for _, Z in _doubled(part)
+    )
 
 
-def _doubled(part: View) -> Any:
-    return part.double(0, part.shape[0])
+def _all_squares(part: View) -> tuple[np.ndarray]:
+    return (np.asarray(row_squares(part).sum()),)
+
+
+def _doubled(part: View) -> Iterator[tuple[slice, Any]]:
+    """Rows of a block in double precision, a few at a time, and which they are."""
+    for start, stop in part.few():
+        yield slice(start, stop), part.double(start, stop)
 
 
 def indicator(labels: np.ndarray, n_clusters: int, dtype: np.dtype) -> sp.csr_array:

@@ -17,7 +17,8 @@ def multiplicative_iteration(sweeps: Sweeps, factors: Factors) -> tuple[float, f
     factors.weights = weighting.update(factors.weights, sums.energy, sums.cross)
     along = float(np.vdot(factors.weights, sums.cross))
     fitted = float(np.vdot(sweeps.hessians(factors), sums.grams))
-    return reconstruction(weighting, factors, sums.energy, along, fitted), smoothness
+    residual = reconstruction(weighting, factors, sums.energy, along, fitted)
+    return residual + sums.priced, smoothness
 
 
 def descent_iteration(sweeps: Sweeps, factors: Factors) -> tuple[float, float]:
@@ -30,4 +31,5 @@ def descent_iteration(sweeps: Sweeps, factors: Factors) -> tuple[float, float]:
     U, smoothness = step_basis(sweeps, factors, targets, sums.grams)
     along = float(np.vdot(U, targets))
     fitted = float(np.vdot(U, hessian_times(U, sums.grams, gains_of(sweeps, factors))))
-    return reconstruction(weighting, factors, sums.energy, along, fitted), smoothness
+    residual = reconstruction(weighting, factors, sums.energy, along, fitted)
+    return residual + sums.priced, smoothness

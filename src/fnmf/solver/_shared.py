@@ -26,7 +26,10 @@ def shared_multiplicative_iteration(sweeps: Sweeps, factors: Factors) -> tuple[f
     energy = squares[:, None] * sums.column_energy
     along = float(np.vdot(U, targets))
     fitted = float(np.vdot(U, hessian_times(U, grams, gains_of(sweeps, factors))))
-    return reconstruction(weighting, factors, energy, along, fitted), smoothness
+    residual = reconstruction(weighting, factors, energy, along, fitted)
+    if weighting.prices is not None:
+        residual += float(squares @ weighting.price_sums)
+    return residual, smoothness
 
 
 def shared_descent_iteration(sweeps: Sweeps, factors: Factors) -> tuple[float, float]:
@@ -55,6 +58,6 @@ def _assign(factors: Factors, sums: Together, weighting: Weighting) -> None:
     # The terms cancel: below this level the difference is rounding.
     q = np.maximum(q, 4 * np.finfo(np.float64).eps * energy)
     if weighting.prices is not None:
-        q += weighting.prices.sum(axis=0)
+        q += weighting.price_sums
     share = q.min() / q if q.min() > 0 else (q == 0).astype(np.float64)
     factors.P = (share / share.sum())[None].astype(factors.P.dtype)

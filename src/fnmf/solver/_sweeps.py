@@ -11,9 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from fnmf.backends.rows import KEEP, PLAIN, SQUARE_ROOT, solve_codes
+from fnmf.runners import RowArray
 from fnmf.solver._machine import Machine
+from fnmf.solver._pull import AsKept, OnBlock, TiedSums, pull_of
 from fnmf.solver._state import Factors
-from fnmf.solver._work import AssignWork, CodesWork, ProjectWork, SharedWork
+from fnmf.solver._work import (
+    AssignWork,
+    CodesWork,
+    DescentWork,
+    MoveWork,
+    ProjectWork,
+    SharedWork,
+)
 from fnmf.terms import Objective, Rule
 
 _STEPS = {"mu": SQUARE_ROOT, "mu-fast": PLAIN, "hals": KEEP}
@@ -33,12 +42,15 @@ class Assigned:
         Vᵀ diag(p_j²) V, or their sum if the weights act on the data.
     crosses : ndarray of shape (m, d, c)
         Xᵀ diag(p_j²) V, if it was gathered; else empty.
+    priced : float
+        Σ_ij p_ij² times the price of weighting j for sample i.
     """
 
     energy: np.ndarray
     cross: np.ndarray
     grams: np.ndarray
     crosses: np.ndarray
+    priced: float
 
 
 @dataclass
@@ -83,45 +95,37 @@ class Sweeps:
         self.machine, self.objective, self.rule = machine, objective, rule
         self._dtype = machine.view.dtype
         self._nothing = np.empty((0, 0), self._dtype)
-        self._pull = self._nothing
+        self.pull = pull_of(objective.ties, machine)
+        self._tied: TiedSums | None = None
         self._hessians: np.ndarray | None = None
         self._of: tuple[np.ndarray | None, ...] = (None, None)
 
-    def refresh_ties(self, V: np.ndarray) -> np.ndarray:
-        """Compute S V, keep it for the next sweep, return β v_aᵀ L v_a for each component."""
-        ties = self.objective.ties
-        if ties.strength > 0 and self._pull.shape != V.shape:
-            self._pull = np.empty_like(V)
-        return ties.strength * ties.pull(V, self._pull, self.machine)
+    def refresh_ties(self, V: RowArray) -> np.ndarray:
+        """Let the pull follow new codes; returns β v_aᵀ L v_a for each component."""
+        # What the last sweep has gathered for the ties serves once: it is of these codes.
+        sums, self._tied = self._tied, None
+        return self.pull.refresh(V, sums)
 
-    @property
-    def pulled(self) -> np.ndarray:
-        """S V as the next sweep will use it."""
-        return self._pull
-
-    def restore(self, pull: np.ndarray, V: np.ndarray) -> bool:
-        """Take S V as it was kept; false if it does not fit the codes."""
-        shape = V.shape if self.objective.ties.strength > 0 else (0, 0)
-        if pull.shape != shape or pull.dtype != V.dtype:
-            return False
-        self._pull = pull
-        return True
-
-    def rescale(self, V: np.ndarray, norms: np.ndarray) -> None:
+    def rescale(self, V: RowArray, norms: np.ndarray) -> None:
         """Multiply the columns of V, and of S V with them."""
         factors = norms.astype(V.dtype)
         V *= factors
-        if len(self._pull):
-            self._pull *= factors
+        self.pull.rescale(factors)
+
+    def moved(self, before: RowArray, after: RowArray) -> float:
+        """How far codes have moved, relative to their size."""
+        change, size = self.machine.thin(MoveWork(), after, before)
+        return float(np.sqrt(change / size)) if size > 0 else 0.0
 
     def codes(self, factors: Factors) -> tuple[np.ndarray, np.ndarray]:
         """Multiplicative step of V; returns (X∘P²Θ)ᵀV (d x c) and the Gram matrices U needs."""
         layout, V = self.machine.layout, factors.V
         packed = layout.pack_factors(factors.U, factors.weights)
         hessians = layout.pack_grams(self.hessians(factors))
-        pull, degree, strength = self._pulling()
-        work = CodesWork(layout, packed, hessians, strength, _STEPS[self.rule.name])
-        sums = self.machine.sweep(work, V, factors.P, pull, degree)
+        tied, ties, strength = self._pulling()
+        work = CodesWork(layout, packed, hessians, ties, strength, _STEPS[self.rule.name])
+        sums = self.machine.sweep(work, V, factors.P, *tied)
+        self._tied = TiedSums(sums.held, sums.squares)
         n_components = V.shape[1]
         return (
             layout.unpack_basis(sums.targets, n_components),
@@ -135,14 +139,16 @@ class Sweeps:
         hessians = layout.pack_grams(self.hessians(factors))
         n_weightings, n_components = P.shape[1], V.shape[1]
         weighting = self.objective.weighting
-        prices = np.empty((0, n_weightings)) if weighting.prices is None else weighting.prices
+        free = np.empty((0, n_weightings), self._dtype)
+        prices = free if weighting.prices is None else weighting.prices
         work = AssignWork(layout, packed, hessians, weighting.on_residual, crosses)
-        sums = self.machine.sweep(work, V, P, prices.astype(self._dtype, copy=False))
+        sums = self.machine.sweep(work, V, P, prices)
         energy, cross = layout.unpack_moments(sums.moments, n_weightings)
         gathered = sums.crosses
         if crosses:
             gathered = layout.unpack_crosses(gathered, n_weightings, n_components)
-        return Assigned(energy, cross, layout.unpack_grams(sums.grams, n_components), gathered)
+        grams = layout.unpack_grams(sums.grams, n_components)
+        return Assigned(energy, cross, grams, gathered, float(sums.priced))
 
     def shared(self, factors: Factors) -> Together:
         """Step of V (unless ``hals`` has made it); all that Θ, P and U need."""
@@ -150,10 +156,11 @@ class Sweeps:
         basis = layout.pack_basis(self._weighted_basis(factors))
         hessian = layout.pack_grams(self._shared_hessian(factors))
         robust = self.objective.rows.robust
-        pull, degree, strength = self._pulling()
-        work = SharedWork(layout, basis, hessian, strength, _STEPS[self.rule.name], robust)
-        norms = machine.row_energy if robust else np.zeros(len(V))
-        sums = machine.sweep(work, V, pull, degree, norms)
+        tied, ties, strength = self._pulling()
+        work = SharedWork(layout, basis, hessian, ties, strength, _STEPS[self.rule.name], robust)
+        norms = machine.row_energy if robust else self._nothing.ravel()
+        sums = machine.sweep(work, V, norms, *tied)
+        self._tied = TiedSums(sums.held, sums.squares)
         codes_cross = layout.unpack_basis(sums.cross, V.shape[1])
         along = np.einsum("kc,kc->k", factors.U.astype(np.float64), codes_cross)
         return Together(
@@ -167,17 +174,21 @@ class Sweeps:
     def solve_codes(self, factors: Factors) -> None:
         """Coordinate descent on V, given X projected on the basis."""
         layout, V, P = self.machine.layout, factors.V, factors.P
+        ties, shared = self.objective.ties, self.objective.shared
+        basis = self._weighted_basis(factors) if shared else factors.U
+        packed = layout.pack_factors(basis, factors.weights)
+        project = ProjectWork(layout, packed, P if shared else None)
+        hessians = self._shared_hessian(factors) if shared else self.hessians(factors)
+        own = () if shared else (P,)
+        if ties.strength == 0:
+            work = DescentWork(project, hessians.astype(self._dtype), _ROUNDS)
+            self.machine.sweep(work, V, *own)
+            return
         cross = np.empty_like(V)
-        if self.objective.shared:
-            packed = layout.pack_factors(self._weighted_basis(factors), factors.weights)
-            self.machine.sweep(ProjectWork(layout, packed, P), cross)
-            squares, hessians = np.ones((1, 1)), self._shared_hessian(factors)
-        else:
-            packed = layout.pack_factors(factors.U, factors.weights)
-            self.machine.sweep(ProjectWork(layout, packed, None), cross, P)
-            hessians = self.hessians(factors)
-            squares = P * P if len(hessians) > 1 else np.sum(P * P, axis=1, keepdims=True)
-        ties = self.objective.ties
+        self.machine.sweep(project, cross, *own)
+        squares = np.ones((1, 1)) if shared else P * P
+        if not shared and len(hessians) == 1:
+            squares = np.sum(squares, axis=1, keepdims=True)
         assert ties.edges is not None
         solve_codes(
             cross,
@@ -221,9 +232,9 @@ class Sweeps:
     def _weighted_basis(self, factors: Factors) -> np.ndarray:
         return self.effective_weights(factors)[:, None] * factors.U
 
-    def _pulling(self) -> tuple[np.ndarray, np.ndarray, np.floating]:
-        """What the ties contribute to a multiplicative step: S V, degrees, β."""
+    def _pulling(self) -> tuple[tuple[RowArray, ...], OnBlock, np.floating]:
+        """What the ties contribute to a multiplicative step: rows, what is done with them, β."""
         ties, scalar = self.objective.ties, self._dtype.type
         if ties.strength == 0 or self.rule.in_turn:
-            return self._nothing, self._nothing.ravel(), scalar(0)
-        return self._pull, ties.degree, scalar(ties.strength)
+            return (self._nothing, self._nothing.ravel()), AsKept(), scalar(0)
+        return self.pull.rows, self.pull.on_block, scalar(ties.strength)

@@ -9,13 +9,10 @@ from fnmf.terms import Weighting
 def reconstruction(
     weighting: Weighting, factors: Factors, energy: np.ndarray, along: float, fitted: float
 ) -> float:
-    """Σ_ij p_ij² ‖…‖².
+    """Σ_ij p_ij² ‖…‖², without the prices.
 
     ``along`` is Σ_i ⟨y_i, U v_i⟩ with y_i the weighted sample, ``fitted`` Σ_i ‖U v_i‖².
     """
     weights = factors.weights
     target_weights = weights if weighting.on_residual else weights * weights
-    residual = max(float(np.vdot(target_weights, energy)) - 2 * along + fitted, 0.0)
-    if weighting.prices is None:
-        return residual
-    return residual + float(np.sum(factors.P.astype(np.float64) ** 2 * weighting.prices))
+    return max(float(np.vdot(target_weights, energy)) - 2 * along + fitted, 0.0)

@@ -10,49 +10,59 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fnmf.backends.layout import Layout
+from fnmf.backends.rows import solve_codes
 from fnmf.runners import Rows
+from fnmf.solver._pull import OnBlock
 
 Block = tuple[Any, ...]
 
 
 class CodesSums(NamedTuple):
-    """(X∘P²Θ)ᵀV, and the Gram matrices of the codes, as packed by the kernels."""
+    """(X∘P²Θ)ᵀV and the Gram matrices of the codes, as packed; and what the ties need."""
 
     targets: np.ndarray
     grams: np.ndarray
+    held: np.ndarray
+    squares: np.ndarray
 
 
 class SampleSums(NamedTuple):
-    """Moments for Θ, Gram matrices, and Xᵀdiag(p_j²)V where asked for, as packed."""
+    """Moments for Θ, Gram matrices, Xᵀdiag(p_j²)V where asked for, as packed; Σ p² times prices."""
 
     moments: np.ndarray
     grams: np.ndarray
     crosses: np.ndarray
+    priced: np.ndarray
 
 
 class SharedSums(NamedTuple):
-    """Xᵀ V, Vᵀ V and the loss of the robust objective, as packed."""
+    """Xᵀ V, Vᵀ V and the loss of the robust objective, as packed; and what the ties need."""
 
     cross: np.ndarray
     gram: np.ndarray
     loss: np.ndarray
+    held: np.ndarray
+    squares: np.ndarray
 
 
 @dataclass(frozen=True)
 class CodesWork:
-    """Multiplicative step of V; rows are V, P, S V and the degrees."""
+    """Multiplicative step of V; rows are V, P and those of the ties."""
 
     fills: ClassVar = (0,)
     layout: Layout
     factors: tuple[np.ndarray, ...]
     hessians: np.ndarray
+    ties: OnBlock
     strength: np.floating
     rule: int
 
     def __call__(self, block: Block, rows: Rows) -> tuple[Rows, CodesSums]:
+        V, P, *tied = rows
+        own = V, P, *self.ties.pulled(*tied)
         tail = self.strength, self.hessians, self.rule, self.layout.tiny
-        sums = self.layout.kernels.codes_block(*block, *self.factors, *rows, *tail)
-        return rows, CodesSums(*sums)
+        targets, grams = self.layout.kernels.codes_block(*block, *self.factors, *own, *tail)
+        return rows, CodesSums(targets, grams, *self.ties.sums(V, *tied))
 
 
 @dataclass(frozen=True)
@@ -70,28 +80,35 @@ class AssignWork:
         V, P, prices = rows
         own = V, P, self.hessians, prices
         tail = self.on_residual, self.crosses, self.layout.tiny
-        sums = self.layout.kernels.assign_block(*block, *self.factors, *own, *tail)
-        return rows, SampleSums(*sums)
+        kernels = self.layout.kernels
+        moments, grams, crosses = kernels.assign_block(*block, *self.factors, *own, *tail)
+        priced = np.sum(P.astype(np.float64) ** 2 * prices) if len(prices) else 0.0
+        return rows, SampleSums(moments, grams, crosses, np.asarray(priced))
 
 
 @dataclass(frozen=True)
 class SharedWork:
-    """Step of V when all samples share the assignment; rows are V, S V, degrees and ‖x_i‖²."""
+    """Step of V when all samples share the assignment; rows are V, ‖x_i‖², those of the ties.
+
+    Only the robust loss needs ‖x_i‖²; there are none for others.
+    """
 
     fills: ClassVar = (0,)
     layout: Layout
     basis: np.ndarray
     hessian: np.ndarray
+    ties: OnBlock
     strength: np.floating
     rule: int
     robust: bool
 
     def __call__(self, block: Block, rows: Rows) -> tuple[Rows, SharedSums]:
-        V, pull, degree, norms = rows
-        own = V, pull, degree, self.strength, self.hessian
+        V, norms, *tied = rows
+        own = V, *self.ties.pulled(*tied), self.strength, self.hessian
+        norms = norms if self.robust else np.zeros(len(V))
         tail = self.rule, self.robust, norms, self.layout.tiny
         cross, gram, loss = self.layout.kernels.shared_block(*block, self.basis, *own, *tail)
-        return rows, SharedSums(cross, gram, np.asarray(loss))
+        return rows, SharedSums(cross, gram, np.asarray(loss), *self.ties.sums(V, *tied))
 
 
 @dataclass(frozen=True)
@@ -109,3 +126,45 @@ class ProjectWork:
         together = self.shared is not None
         self.layout.kernels.project_block(*block, *self.factors, P, together, out)
         return rows, ()
+
+
+@dataclass(frozen=True)
+class DescentWork:
+    """Coordinate descent on the codes of samples on their own; rows are V and, unless shared, P."""
+
+    fills: ClassVar = (0,)
+    project: ProjectWork
+    hessians: np.ndarray
+    rounds: int
+
+    def __call__(self, block: Block, rows: Rows) -> tuple[Rows, tuple[()]]:
+        V, *own = rows
+        cross = np.empty_like(V)
+        self.project(block, (cross, *own))
+        squares = np.ones((1, 1)) if self.project.shared is not None else own[0] * own[0]
+        if len(self.hessians) == 1 and self.project.shared is None:
+            squares = np.sum(squares, axis=1, keepdims=True)
+        nobody = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, V.dtype)
+        none = V.dtype.type(0)
+        squares = squares.astype(V.dtype, copy=False)
+        solve_codes(cross, V, squares, self.hessians, none, *nobody, self.rounds)
+        return rows, ()
+
+
+class MoveSums(NamedTuple):
+    """Squares of the change of the codes, and of the codes."""
+
+    change: np.ndarray
+    size: np.ndarray
+
+
+@dataclass(frozen=True)
+class MoveWork:
+    """How far codes have moved; rows are the codes after and before."""
+
+    fills: ClassVar = ()
+
+    def __call__(self, block: Block, rows: Rows) -> tuple[Rows, MoveSums]:
+        after, before = (codes.astype(np.float64) for codes in rows)
+        gap = (after - before).ravel()
+        return rows, MoveSums(np.asarray(gap @ gap), np.asarray(np.sum(after * after)))

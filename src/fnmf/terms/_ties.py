@@ -4,7 +4,7 @@ With ties S of strength β the objective has β tr(Vᵀ L V), L = D − S. A sol
 D and the pull S V, and never S itself, so that ties need not be a list of neighbours.
 """
 
-from typing import ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,21 +35,6 @@ class Machine(Protocol):
     ) -> np.ndarray:
         """Fill ``out`` with S V; returns v_aᵀ L v_a for each component."""
 
-    def anchor_sums(
-        self, indices: np.ndarray, shares: np.ndarray, mass: np.ndarray, V: np.ndarray
-    ) -> np.ndarray:
-        """Λ⁻¹ Zᵀ V, the codes of the anchors."""
-
-    def anchor_pull(
-        self,
-        indices: np.ndarray,
-        shares: np.ndarray,
-        codes: np.ndarray,
-        V: np.ndarray,
-        out: np.ndarray,
-    ) -> np.ndarray:
-        """Fill ``out`` with Z times the codes of the anchors; returns v_aᵀ L v_a."""
-
 
 class Ties(Protocol):
     """What a solver needs to know of whatever holds samples together."""
@@ -61,12 +46,16 @@ class Ties(Protocol):
     # For solvers that take samples one after the other.
     edges: Edges | None
 
-    def pull(self, V: np.ndarray, out: np.ndarray, machine: Machine) -> np.ndarray:
-        """Fill ``out`` with S V; returns v_aᵀ L v_a for each component."""
-
     @classmethod
     def misfit(cls, rule: Rule) -> str | None:
         """Why a solver with this rule cannot have the term; ``None`` if it can."""
+
+
+class PullingTies(Ties, Protocol):
+    """Ties whose pull is kept for all samples."""
+
+    def pull(self, V: np.ndarray, out: np.ndarray, machine: Machine) -> np.ndarray:
+        """Fill ``out`` with S V; returns v_aᵀ L v_a for each component."""
 
 
 class NoTies(AnyRule):
@@ -134,31 +123,32 @@ class WithoutLists:
 class AnchorTies(WithoutLists):
     """Samples held together by the anchors they share: S = Z Λ⁻¹ Zᵀ.
 
+    Rows of Z sum to 1, and so do those of S: all degrees are 1. The pull of a sample follows from
+    the codes of its anchors, Λ⁻¹ Zᵀ V, so that nothing need be kept for all samples.
+
     Parameters
     ----------
-    indices, shares : ndarray of shape (n, k)
-        Anchors of each sample, and its weights to them, which sum to 1.
-    n_anchors : int
-        Anchors.
+    indices, shares : array of shape (n, k)
+        Anchors of each sample, and its weights to them.
+    mass : ndarray
+        Λ, the sum of the weights to each anchor.
     strength : float
         β.
     """
 
-    def __init__(
-        self, indices: np.ndarray, shares: np.ndarray, n_anchors: int, strength: float
-    ) -> None:
+    degree = np.empty(0)
+
+    def __init__(self, indices: Any, shares: Any, mass: np.ndarray, strength: float) -> None:
         self.indices, self.shares, self.strength = indices, shares, strength
-        mass = np.bincount(indices.ravel(), shares.ravel().astype(np.float64), n_anchors)
         self.mass = np.where(mass > 0, mass, 1)
-        # Rows of Z sum to 1, and so do those of S.
-        self.degree = np.ones(len(indices), shares.dtype)
 
-    def codes(self, V: np.ndarray, machine: Machine) -> np.ndarray:
-        """Codes of the anchors: means of the samples they hold."""
-        return machine.anchor_sums(self.indices, self.shares, self.mass, V)
+    def codes(self, sums: np.ndarray) -> np.ndarray:
+        """Codes of the anchors, means of the samples they hold, from Zᵀ V."""
+        return sums / self.mass[:, None]
 
-    def pull(self, V: np.ndarray, out: np.ndarray, machine: Machine) -> np.ndarray:
-        return machine.anchor_pull(self.indices, self.shares, self.codes(V, machine), V, out)
+    def roughness(self, squares: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """v_aᵀ L v_a for each component, from Σ_i v_i² and the codes of the anchors."""
+        return np.maximum(squares - self.mass @ codes**2, 0.0)
 
 
 def graph_ties(graph: sp.csr_array | None, strength: float, dtype: np.dtype) -> Ties:

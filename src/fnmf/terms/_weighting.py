@@ -7,7 +7,7 @@ sweep. The data term is Σ_ij p_ij² times
 * Σ_k ω_jk (x_ik − u_k·v_i)² if they act on the residual.
 """
 
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -24,8 +24,12 @@ class Weighting(Protocol):
     learned: ClassVar[bool]
 
     @property
-    def prices(self) -> np.ndarray | None:
-        """Constants (n, m) added to the residuals that decide the assignment."""
+    def prices(self) -> Any:
+        """Constants (n, m) added to the residuals that decide the assignment, if there are any."""
+
+    @property
+    def price_sums(self) -> np.ndarray:
+        """Their sums over the samples, (m,)."""
 
     def update(self, weights: np.ndarray, energy: np.ndarray, cross: np.ndarray) -> np.ndarray:
         """New weights from P²ᵀ(X∘X) and P²ᵀ(X∘VUᵀ), all m x d."""
@@ -38,7 +42,14 @@ class Weighting(Protocol):
         """Why a solver with this rule cannot have the term; ``None`` if it can."""
 
 
-class _GivenWeights(AnyRule):
+class _Free(AnyRule):
+    """Leaving a feature out costs nothing."""
+
+    prices: Any = None
+    price_sums = np.zeros(0)
+
+
+class _GivenWeights(_Free):
     """Weights that stay as they are."""
 
     learned: ClassVar[bool] = False
@@ -54,7 +65,6 @@ class FixedWeighting(_GivenWeights):
     """Weights on the data: plain NMF and GNMF."""
 
     on_residual: ClassVar[bool] = False
-    prices: np.ndarray | None = None
 
 
 class ResidualWeighting(_GivenWeights):
@@ -62,17 +72,21 @@ class ResidualWeighting(_GivenWeights):
 
     Parameters
     ----------
-    prices : ndarray of shape (n, m) or None
-        Constants added to the residuals of each sample.
+    prices : array of shape (n, m) or None
+        Constants added to the residuals of each sample, in the type of the codes.
+    price_sums : ndarray of shape (m,) or None
+        Their sums over the samples, for prices that are not here.
     """
 
     on_residual: ClassVar[bool] = True
 
-    def __init__(self, prices: np.ndarray | None = None) -> None:
+    def __init__(self, prices: Any = None, price_sums: np.ndarray | None = None) -> None:
         self.prices = prices
+        if prices is not None:
+            self.price_sums = prices.sum(axis=0) if price_sums is None else price_sums
 
 
-class PaperWeighting(AnyRule):
+class PaperWeighting(_Free):
     """Each row of weights on the simplex, kept apart by λ Σ_{j≠l} ⟨θ_j, θ_l⟩.
 
     Parameters
@@ -86,7 +100,6 @@ class PaperWeighting(AnyRule):
 
     on_residual: ClassVar[bool] = False
     learned: ClassVar[bool] = True
-    prices: np.ndarray | None = None
 
     def __init__(self, diversity: float, live: np.ndarray) -> None:
         self.diversity, self.live = diversity, live
