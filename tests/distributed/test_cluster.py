@@ -41,8 +41,9 @@ def expected():
     return model().fit(data())
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster():
+    """Two workers; who is killed is started again."""
     with (
         distributed.LocalCluster(
             n_workers=2,
@@ -77,6 +78,28 @@ class AtIteration:
         return False
 
 
+def test_an_iteration_has_two_tasks_a_block_and_a_few_that_bring_the_sums(cluster):
+    counts = []
+    for iterations in (5, 15):
+        with distributed.get_task_stream(client=cluster) as tasks:
+            fitted = model(max_iter=iterations, n_weightings=C).fit(data())
+        names = [str(task["key"]).split("-")[0] for task in tasks.data]
+        counts.append([sum(name == kind for name in names) for kind in ("on_worker", "picked")])
+    (few, _), (many, brought) = counts
+    passes = 1 if len(fitted.feature_weights_) == 1 else 2
+    assert many - few == 10 * passes * 4
+    # At most one from each worker for a pass over the four blocks.
+    assert brought <= 2 * many / 4
+
+
+def test_results_stay_on_the_workers_until_somebody_asks(cluster, expected):
+    fitted = model().fit(data())
+    for name in ("embedding_", "labels_", "assignments_", "sample_confidence_"):
+        found = getattr(fitted, name)
+        assert found.chunks[0] == (1024,) * 4
+        np.testing.assert_array_equal(found.compute(), getattr(expected, name).compute())
+
+
 def test_killed_workers_change_nothing(cluster, expected):
     killed = []
 
@@ -91,28 +114,6 @@ def test_killed_workers_change_nothing(cluster, expected):
     np.testing.assert_array_equal(fitted.embedding_.compute(), expected.embedding_.compute())
     np.testing.assert_array_equal(fitted.labels_.compute(), expected.labels_.compute())
     np.testing.assert_array_equal(fitted.history_, expected.history_)
-
-
-def test_an_iteration_has_two_tasks_a_block_and_a_few_that_bring_the_sums(cluster):
-    counts = []
-    for iterations in (5, 15):
-        with distributed.get_task_stream(client=cluster) as tasks:
-            fitted = model(max_iter=iterations, n_weightings=C).fit(data())
-        names = [str(task["key"]).split("-")[0] for task in tasks.data]
-        counts.append([sum(name == kind for name in names) for kind in ("on_worker", "picked")])
-    work, brought = (np.subtract(*counts[::-1]) / 10).tolist()
-    passes = 1 if len(fitted.feature_weights_) == 1 else 2
-    assert work == passes * 4
-    # One for each worker and pass.
-    assert brought <= passes * 2
-
-
-def test_results_stay_on_the_workers_until_somebody_asks(cluster, expected):
-    fitted = model().fit(data())
-    for name in ("embedding_", "labels_", "assignments_", "sample_confidence_"):
-        found = getattr(fitted, name)
-        assert found.chunks[0] == (1024,) * 4
-        np.testing.assert_array_equal(found.compute(), getattr(expected, name).compute())
 
 
 def test_a_cluster_that_is_gone_is_an_error_and_the_fit_can_go_on(expected, tmp_path, monkeypatch):

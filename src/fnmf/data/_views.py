@@ -19,7 +19,7 @@ from fnmf.data._scaling import Scaling
 from fnmf.data._types import working_dtype
 
 # Entries of dense rows that are copied at a time.
-_FEW = 1 << 20
+_FEW = 1 << 18
 
 
 class View(ABC):

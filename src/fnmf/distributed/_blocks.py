@@ -28,8 +28,8 @@ _LOOK = 2.0
 _PATIENCE = 60.0
 # and how long it is taken for granted that blocks are where they were.
 _STALE = 5.0
-# Functions of more bytes travel once, and from worker to worker; others with every task.
-_LARGE = 1 << 12
+# Functions travel with every task of a pass up to so many bytes in all, else from worker to worker.
+_LARGE = 1 << 18
 # Blocks of one worker whose sums come here together.
 _TOGETHER = 16
 
@@ -121,22 +121,20 @@ class _ClusterBlocks:
     def run(
         self, function: Function, arguments: Arguments, places: Sequence[int], *, data: bool = True
     ) -> list[Any]:
+        if not places:
+            return []
         packed: Any = cloudpickle.dumps(function)
         try:
-            if len(packed) > _LARGE:
+            if len(packed) * len(places) > _LARGE:
                 packed = self._client.submit(same, packed, pure=False)
-            return [
-                self._submit(packed, self._blocks[place] if data else None, own)
-                for place, own in zip(places, arguments, strict=True)
-            ]
+            tasks = []
+            for place, own in zip(places, arguments, strict=True):
+                plain, made = separated(own)
+                block = self._blocks[place] if data else None
+                tasks.append((packed, block, cloudpickle.dumps(plain), *made))
+            return self._client.map(on_worker, *zip(*tasks, strict=True), pure=False)
         except Exception as error:
             raise _lost(f"it takes no tasks ({error})") from error
-
-    def _submit(self, packed: Any, block: Any, own: tuple[Any, ...]) -> Any:
-        plain, made = separated(own)
-        return self._client.submit(
-            on_worker, packed, block, cloudpickle.dumps(plain), *made, pure=False
-        )
 
     def results(self, made: Sequence[Any]) -> Iterator[Any]:
         return map(self._result, made)
@@ -144,10 +142,8 @@ class _ClusterBlocks:
     def pick(self, made: Sequence[Any], place: int) -> Iterator[Any]:
         try:
             groups = self._neighbourhoods()
-            tasks = [
-                self._client.submit(picked, [made[at] for at in group], place, pure=False)
-                for group in groups
-            ]
+            wanted = [[made[at] for at in group] for group in groups]
+            tasks = self._client.map(picked, wanted, [place] * len(wanted), pure=False)
         except Exception as error:
             raise _lost(f"it takes no tasks ({error})") from error
         homes = {at: number for number, group in enumerate(groups) for at in group}

@@ -143,11 +143,11 @@ class _SureWork:
         near = self.centres.votes(codes)
         given = votes[0] if votes else near
         odds = self.level[labels] + self.slope * _odds(_own(given, labels))
-        others = given + _TINY * near
+        others = given.astype(np.float64) + _TINY * near
         others[np.arange(len(labels)), labels] = -1
         sure[:], second[:] = 1 / (1 + np.exp(-odds)), others.argmax(axis=1)
         return rows, ()
 
 
 def _own(votes: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    return np.clip(votes[np.arange(len(labels)), labels], 0, 1)
+    return np.clip(votes[np.arange(len(labels)), labels].astype(np.float64), 0, 1)

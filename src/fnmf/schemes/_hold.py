@@ -165,7 +165,7 @@ class AnchorHold(Nothing):
         return held_clusters(self.nearest, self._mass, labels, self._weighted, self._runner)
 
     def votes(self, labels: RowArray, n_clusters: int) -> RowArray | None:
-        votes = self._runner.empty(self._weighted, (n_clusters,), np.float64)
+        votes = self._runner.empty(self._weighted, (n_clusters,), self._weighted.dtype)
         work = _VoteWork(labels[self.anchors], n_clusters)
         self._runner.sweep(work, Feed(self._weighted), (votes, *self.nearest))
         return votes
