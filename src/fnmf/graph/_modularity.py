@@ -21,8 +21,9 @@ def modularity(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> floa
 
 def ties_between(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """Share of all ties that lead from one cluster to another, (n_clusters, n_clusters)."""
-    n = len(labels)
-    members = sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
-    ties = (members @ graph @ members.T).toarray()
+    pairs = graph.tocoo()
+    rows, columns = (labels[side].astype(np.int64) for side in pairs.coords)
+    ties = np.bincount(rows * n_clusters + columns, pairs.data, n_clusters**2)
+    ties = ties.reshape(n_clusters, n_clusters)
     total = ties.sum()
     return ties / total if total > 0 else ties

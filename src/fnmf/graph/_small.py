@@ -36,7 +36,9 @@ def nearest_rows(here: Any, there: Any, count: int) -> np.ndarray:
     squares = there.multiply(there) if not isinstance(there, np.ndarray) else there * there
     gaps = np.asarray(squares.sum(axis=1), np.float64).ravel() - 2.0 * products
     count = min(count, gaps.shape[1])
-    return np.argsort(gaps, axis=1, kind="stable")[:, :count]
+    few = np.sort(np.argpartition(gaps, count - 1, axis=1)[:, :count], axis=1)
+    order = np.argsort(np.take_along_axis(gaps, few, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(few, order, axis=1)
 
 
 @njit(nogil=True, cache=True)
