@@ -79,18 +79,18 @@ def _promising(
     ties = ties_between(graph, np.where(second, labels + k, labels), 2 * k)
     volumes = ties.sum(axis=1)
     joined = 2 * (ties - resolution(k) * np.outer(volumes, volumes))
-    whole = joined.reshape(2, k, 2, k).sum(axis=(0, 2))
-    np.fill_diagonal(whole, -np.inf)
-    between = ties.reshape(2, k, 2, k).sum(axis=(0, 2))
+    whole, between = (one.reshape(2, k, 2, k).sum(axis=(0, 2)) for one in (joined, ties))
+    one, other = np.triu_indices(k, 1)
+    order = np.argsort(-whole[one, other], kind="stable")
+    one, other = one[order], other[order]
+    bridges = between[one, other]
     found = []
-    for cut in np.unique(labels[second]):
-        others = whole.copy()
-        others[cut] = others[:, cut] = -np.inf
-        others[between < _BRIDGE * ties[cut, cut + k]] = -np.inf
-        one, other = np.unravel_index(others.argmax(), others.shape)
-        gain = others[one, other] - joined[cut, cut + k]
-        if np.isfinite(gain):
-            found.append(_Exchange(float(gain), int(cut), int(one), int(other)))
+    for cut in np.unique(labels[second]).tolist():
+        fit = (one != cut) & (other != cut) & (bridges >= _BRIDGE * ties[cut, cut + k])
+        if fit.any():
+            best = fit.argmax()
+            a, b = int(one[best]), int(other[best])
+            found.append(_Exchange(float(whole[a, b] - joined[cut, cut + k]), cut, a, b))
     return sorted(found, reverse=True)[:_TRIES]
 
 
