@@ -2,8 +2,9 @@
 What the parameters do
 ======================
 
-Accuracy (line) and number of features called relevant (dashed) as one parameter changes and all
-others keep their defaults. Digits with as many useless features as pixels.
+Agreement with the true digits (line) and number of features called relevant (dashed) as one
+parameter changes and all others keep their defaults. Digits with as many useless features as
+pixels.
 """
 
 # %%
