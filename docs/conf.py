@@ -191,7 +191,7 @@ def complete_pages(app, docname, source):
     picture = "gallery/images/sphx_glr_plot_4_parameters_001.png"
     if docname == "parameters" and (HERE / picture).is_file():
         # The gallery has run by now, unless it was left out.
-        shown = f"![Agreement with the classes and relevant features over four parameters]({picture})"
+        shown = f"![Agreement with classes and relevant features over four parameters]({picture})"
         source[0] = source[0].replace("<!-- what each does -->", shown)
     if docname == "index":
         source[0] = source[0].replace("<!-- what was measured -->", what_was_measured())
