@@ -12,15 +12,18 @@ from fnmf.terms import relevance
 
 # Halves of the features that must agree for clusters to be more than chance.
 _SPLITS = 3
+# Halves that agree by less than this leave no hope for others,
+_HOPELESS = 1.0
+# and by more than this no doubt.
 _BEYOND_CHANCE = 5.0
 
 
 def structure(task: Task, chosen: Candidate, runner: Runner) -> float | None:
     """Do clusters found from one half of the features come back in the other?
 
-    Returns the largest association over a few halves in standard deviations; the first that is
-    clearly beyond chance ends the search. ``None`` if there are too few features. Copies of a
-    feature stay together.
+    Returns the largest association over a few halves in standard deviations; one that is clearly
+    beyond chance ends the search, and so does a first one without any. ``None`` if there are too
+    few features. Copies of a feature stay together.
     """
     groups = copies(task.table)
     live = task.table.scatter > 0
@@ -39,7 +42,7 @@ def structure(task: Task, chosen: Candidate, runner: Runner) -> float | None:
         halves = [(live & first,), (live & ~first,)]
         one, other = runner.each(lambda half: _half(task, chosen, half), halves)
         found = max(found, association(one, other, task.n_clusters))
-        if found > _BEYOND_CHANCE:
+        if not _HOPELESS < found < _BEYOND_CHANCE:
             break
     return float(found)
 
