@@ -19,6 +19,7 @@ USPS (the means over --seeds) and on --rows / 2 x 200 + 600 of noise.
 """
 
 import argparse
+import math
 import os
 import resource
 import signal
@@ -96,7 +97,9 @@ def cost(args: argparse.Namespace) -> None:
         whole = per_iteration(lambda k: model(k, **plain).fit(wide))[0]
         here = wide.compute()
         alone = per_iteration(lambda k: model(k, n_jobs=1, **plain).fit(here))[0]
-        band = sums_bytes(d, m) * 32 / max(whole - 2 * 32 * task - alone / 2, 1e-9)
+        brought = whole - 2 * 32 * task - alone / 2
+        # On a busy machine what tasks cost may hide it.
+        band = sums_bytes(d, m) * 32 / brought if brought > 0 else math.inf
     print(f"s = {speed:.2g} multiply-adds/s, t = {1000 * task:.2f} ms, b = {band / 1e9:.2f} GB/s")
     n, d, m, workers, blocks = 1e9, 1000, 3, 100, 20_000
     parts = (
