@@ -1,7 +1,5 @@
 """How rows are cut into blocks: by the data alone, so that sums come out the same anywhere."""
 
-import numpy as np
-
 # Rows that the dense kernels take together; blocks consist of whole batches.
 BATCH = 16
 # A block has at least this many entries, so that calling it costs little beside its work,
@@ -31,9 +29,10 @@ def sparse_blocks(n_rows: int, n_features: int, n_entries: int) -> list[tuple[in
 def _even_blocks(n_rows: int, per_row: float, fewest: float) -> list[tuple[int, int]]:
     """Blocks of equal size with at least ``fewest`` entries, ``per_row`` in each row."""
     per_row = max(per_row, 1)
-    rows = int(np.clip(n_rows / _BLOCKS, fewest / per_row, max(_LARGE / per_row, 1)))
+    # Asked for in every sweep: plain numbers, no arrays.
+    rows = int(min(max(n_rows / _BLOCKS, fewest / per_row), max(_LARGE / per_row, 1)))
     rows = -(-min(max(rows, 1), _MOST_ROWS) // BATCH) * BATCH
-    return list(spans(n_rows, rows))
+    return spans(n_rows, rows)
 
 
 def spans(n: int, size: int) -> list[tuple[int, int]]:
