@@ -15,7 +15,7 @@ from fnmf.graph._search import (
     nearest_neighbors,
     neighbors_of,
 )
-from fnmf.graph._small import nearest_rows, small_graph
+from fnmf.graph._small import nearest_rows, small_graph, small_graphs
 from fnmf.graph._votes import graph_votes
 
 __all__ = [
@@ -42,6 +42,7 @@ __all__ = [
     "partition",
     "release_freed_memory",
     "small_graph",
+    "small_graphs",
     "spectrum",
     "ties_between",
     "vote",

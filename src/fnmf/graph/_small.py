@@ -4,6 +4,8 @@ It is built dozens of times while a fit explores. Distances lose digits that the
 would keep, which moves a neighbour only among those equally near.
 """
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +17,17 @@ from fnmf.graph._adaptive import adaptive_weights
 
 def small_graph(rows: Any, n_neighbors: int) -> sp.csr_array:
     """Symmetric graph of the nearest neighbours of ``rows``, dense or CSR."""
+    return small_graphs(rows)(n_neighbors)
+
+
+def small_graphs(rows: Any) -> Callable[[int], sp.csr_array]:
+    """Graphs of any number of neighbours of the same rows."""
     products = rows @ rows.T
     products = products if isinstance(products, np.ndarray) else products.toarray()
+    return partial(_graph, products)
+
+
+def _graph(products: np.ndarray, n_neighbors: int) -> sp.csr_array:
     n = len(products)
     k = min(n_neighbors, n - 2)
     indices, distances = _nearest(products, k + 1)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fnmf.graph import in_few_parts, modularity, partition, small_graph
+from fnmf.graph import in_few_parts, modularity, partition, small_graphs
 from fnmf.portfolio._columns import copies, kin, votes
 from fnmf.portfolio._judge import score, worth
 from fnmf.portfolio._means import compact
@@ -224,7 +224,7 @@ def _rounds(
     for number in range(refreshes + 1):
         shares = task.votes if start is None or number else start
         rows = task.table.scaled(units * np.sqrt(weights * shares), unit)
-        graph = in_few_parts(partial(small_graph, rows), task.n_neighbors, task.n_clusters)
+        graph = in_few_parts(small_graphs(rows), task.n_neighbors, task.n_clusters)
         if means:
             labels = compact(rows, task.n_clusters, task.seed)
         else:

@@ -7,14 +7,13 @@ picks one. Only what follows sees all rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
 from fnmf._lloyd import best_kmeans
 from fnmf._settings import Settings
 from fnmf.data import drawn
-from fnmf.graph import in_few_parts, modularity, partition, small_graph
+from fnmf.graph import in_few_parts, modularity, partition, small_graphs
 from fnmf.portfolio import (
     Candidate,
     Table,
@@ -194,7 +193,7 @@ def _several(task: Task, best: Candidate, m: int, seed: int) -> Weights | None:
     if not _all_relevant(moments, best.weights[None], weights.omega):
         return None
     rows = task.table.scaled(factors(task, replace(best, weights=weights.top)), best.unit)
-    graph = in_few_parts(partial(small_graph, rows), task.n_neighbors, task.n_clusters)
+    graph = in_few_parts(small_graphs(rows), task.n_neighbors, task.n_clusters)
     labels = partition(graph, task.n_clusters, seed, starts=1, others=(best.labels,)).labels
     worse = modularity(graph, labels, task.n_clusters) < best.modularity - _SLACK
     # Where few features stand out by themselves, several weightings would rest on chance.

@@ -6,7 +6,6 @@ Each gives the clusters that it sees, and the ties for the solver.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -26,7 +25,7 @@ from fnmf.graph import (
     nearest_anchors,
     neighbor_graph,
     partition,
-    small_graph,
+    small_graphs,
     vote,
 )
 from fnmf.runners import Feed, RowArray, Rows, Runner
@@ -157,7 +156,7 @@ class AnchorHold(Nothing):
         self._mass = anchor_mass(self.nearest, len(self.anchors), weighted, runner)
 
     def clusters(self, n_clusters: int, seed: int, known: Known | None = None) -> RowArray | None:
-        graph = in_few_parts(partial(small_graph, self._rows), self._neighbors, n_clusters)
+        graph = in_few_parts(small_graphs(self._rows), self._neighbors, n_clusters)
         others = []
         if known is not None:
             others = [extended(known, self._weighted, self._runner, self._view)]
