@@ -16,6 +16,9 @@ from fnmf.solver._pull import OnBlock
 
 Block = tuple[Any, ...]
 
+# Kernels are compiled for double ones, and do not look at them unless the loss is robust.
+_NO_NORMS = np.empty(0)
+
 
 class CodesSums(NamedTuple):
     """(X∘P²Θ)ᵀV and the Gram matrices of the codes, as packed; and what the ties need."""
@@ -105,7 +108,7 @@ class SharedWork:
     def __call__(self, block: Block, rows: Rows) -> tuple[Rows, SharedSums]:
         V, norms, *tied = rows
         own = V, *self.ties.pulled(*tied), self.strength, self.hessian
-        norms = norms if self.robust else np.zeros(len(V))
+        norms = norms if self.robust else _NO_NORMS
         tail = self.rule, self.robust, norms, self.layout.tiny
         cross, gram, loss = self.layout.kernels.shared_block(*block, self.basis, *own, *tail)
         return rows, SharedSums(cross, gram, np.asarray(loss), *self.ties.sums(V, *tied))
