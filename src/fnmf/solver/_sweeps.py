@@ -98,6 +98,8 @@ class Sweeps:
         self.pull = pull_of(objective.ties, machine)
         self._tied: TiedSums | None = None
         self._hessians: np.ndarray | None = None
+        # Place for the projected rows of ``hals``, the same in every iteration.
+        self._projected: np.ndarray | None = None
         self._of: tuple[np.ndarray | None, ...] = (None, None)
 
     def refresh_ties(self, V: RowArray) -> np.ndarray:
@@ -184,7 +186,9 @@ class Sweeps:
             work = DescentWork(project, hessians.astype(self._dtype), _ROUNDS)
             self.machine.sweep(work, V, *own)
             return
-        cross = np.empty_like(V)
+        if self._projected is None:
+            self._projected = np.empty_like(V)
+        cross = self._projected
         self.machine.sweep(project, cross, *own)
         squares = np.ones((1, 1)) if shared else P * P
         if not shared and len(hessians) == 1:
