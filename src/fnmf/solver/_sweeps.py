@@ -22,6 +22,7 @@ from fnmf.solver._work import (
     MoveWork,
     ProjectWork,
     SharedWork,
+    squared_shares,
 )
 from fnmf.terms import Objective, Rule
 
@@ -190,14 +191,11 @@ class Sweeps:
             self._projected = np.empty_like(V)
         cross = self._projected
         self.machine.sweep(project, cross, *own)
-        squares = np.ones((1, 1)) if shared else P * P
-        if not shared and len(hessians) == 1:
-            squares = np.sum(squares, axis=1, keepdims=True)
         assert ties.edges is not None
         solve_codes(
             cross,
             V,
-            squares.astype(self._dtype, copy=False),
+            squared_shares(None if shared else P, len(hessians), self._dtype),
             hessians.astype(self._dtype),
             self._dtype.type(ties.strength),
             *ties.edges,

@@ -144,14 +144,20 @@ class DescentWork:
         V, *own = rows
         cross = np.empty_like(V)
         self.project(block, (cross, *own))
-        squares = np.ones((1, 1)) if self.project.shared is not None else own[0] * own[0]
-        if len(self.hessians) == 1 and self.project.shared is None:
-            squares = np.sum(squares, axis=1, keepdims=True)
+        squares = squared_shares(own[0] if own else None, len(self.hessians), V.dtype)
         nobody = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, V.dtype)
-        none = V.dtype.type(0)
-        squares = squares.astype(V.dtype, copy=False)
-        solve_codes(cross, V, squares, self.hessians, none, *nobody, self.rounds)
+        solve_codes(cross, V, squares, self.hessians, V.dtype.type(0), *nobody, self.rounds)
         return rows, ()
+
+
+def squared_shares(P: np.ndarray | None, n_hessians: int, dtype: Any) -> np.ndarray:
+    """What each Hessian counts in the codes of a sample; ``None`` is an assignment all share."""
+    if P is None:
+        return np.ones((1, 1), dtype)
+    squares = P * P
+    if n_hessians == 1:
+        squares = np.sum(squares, axis=1, keepdims=True)
+    return squares.astype(dtype, copy=False)
 
 
 class MoveSums(NamedTuple):
