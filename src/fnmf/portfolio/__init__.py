@@ -5,11 +5,10 @@ from fnmf.portfolio._explore import (
     Task,
     Ways,
     explore,
-    gates,
     row_treatments,
-    settled,
     task_of,
 )
+from fnmf.portfolio._gates import gates, settled
 from fnmf.portfolio._number import SCORES, Numbers, levels, possible, score_numbers, score_table
 from fnmf.portfolio._resampling import (
     agrees_beyond_chance,

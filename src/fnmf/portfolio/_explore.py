@@ -11,14 +11,13 @@ import numpy as np
 
 from fnmf.graph import in_few_parts, modularity, partition, small_graphs
 from fnmf.portfolio._columns import copies, kin, votes
+from fnmf.portfolio._gates import gates, hushed, settled
 from fnmf.portfolio._judge import score, worth
 from fnmf.portfolio._means import compact
 from fnmf.portfolio._table import Table
 from fnmf.runners import Runner
-from fnmf.terms import Moments, relevance, relevance_weights
+from fnmf.terms import Moments, relevance
 
-# Weights that change by less than this share have settled.
-_SETTLED = 0.01
 # Starts of k-means on each scaling of the eigenvectors.
 _STARTS = 2
 # Clusters that hold together as well as this in their graph need no others beside them.
@@ -41,6 +40,10 @@ class Task:
     votes: np.ndarray
     independence: np.ndarray
     related: np.ndarray
+
+    def moments(self, labels: np.ndarray) -> Moments:
+        """What clusters look like in every feature."""
+        return self.table.moments(labels, self.n_clusters)
 
     def explained(self, moments: Moments) -> float:
         """Number of independent features that clusters explain."""
@@ -173,7 +176,9 @@ def _family(task: Task, unit: bool, columns: Sequence[str]) -> list[Candidate]:
             best = _rounds(task, unit, typical, best, task.refreshes - 1)
         found["typical"] = best
         if "gated" in columns:
-            found["gated"] = _rounds(task, unit, own, best, min(task.refreshes, 1))
+            loudness = hushed(task.moments(best.labels), own)
+            kept = best._replace(weights=best.weights * loudness)
+            found["gated"] = _rounds(task, unit, own, kept, min(task.refreshes, 1))
     return [_candidate(unit, name, "graph", one) for name, one in found.items()]
 
 
@@ -231,29 +236,17 @@ def _rounds(
             known = (labels,) if len(labels) else ()
             parts = partition(graph, task.n_clusters, task.seed, starts=_STARTS, others=known)
             labels = parts.labels
-        moments = task.table.moments(labels, task.n_clusters)
+        moments = task.moments(labels)
         quality = modularity(graph, labels, task.n_clusters)
         seen.append(_Found(weights, prices, labels, quality, task.explained(moments)))
         if number == refreshes:
             break
-        omega, price = gates(moments, task.n_clusters)
+        omega, price = gates(moments, units)
         if (start is None or number) and settled(weights, omega):
             break
         weights, prices = omega, price
     # Features that are too weak to stand out by themselves may be lost on the way.
     return max(reversed(seen), key=lambda one: worth(one.modularity, one.explained))
-
-
-def gates(moments: Moments, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
-    """Weights and prices of a single weighting, both (d,)."""
-    together = np.zeros(n_clusters, np.intp)
-    omega, price = relevance_weights(moments, together, 1)
-    return omega[0], price[0]
-
-
-def settled(before: np.ndarray, after: np.ndarray) -> bool:
-    """Whether weights have changed too little to matter."""
-    return bool(np.abs(after - before).sum() <= _SETTLED * before.sum())
 
 
 def again(task: Task, chosen: Candidate) -> Candidate:

@@ -28,7 +28,7 @@ def structure(task: Task, chosen: Candidate, runner: Runner) -> float | None:
     groups = copies(task.table)
     live = task.table.scatter > 0
     # Equally relevant features go to different halves, so that neither is left without.
-    explained = relevance(task.table.moments(chosen.labels, task.n_clusters))
+    explained = relevance(task.moments(chosen.labels))
     order = np.argsort(-explained, kind="stable")
     names = list(dict.fromkeys(groups[order][live[order]].tolist()))
     # A single feature of unit length is the same everywhere.

@@ -187,7 +187,7 @@ def _several(task: Task, best: Candidate, m: int, seed: int) -> Weights | None:
     """Several weightings, if the data have them: clusters of like profiles share one."""
     if best.clusters == "means":
         return None
-    moments = task.table.moments(best.labels, task.n_clusters)
+    moments = task.moments(best.labels)
     groups = _group_clusters(moments, m, seed)
     weights = Weights(*relevance_weights(moments, groups, m))
     if not _all_relevant(moments, best.weights[None], weights.omega):
@@ -197,7 +197,7 @@ def _several(task: Task, best: Candidate, m: int, seed: int) -> Weights | None:
     labels = partition(graph, task.n_clusters, seed, starts=1, others=(best.labels,)).labels
     worse = modularity(graph, labels, task.n_clusters) < best.modularity - _SLACK
     # Where few features stand out by themselves, several weightings would rest on chance.
-    explained = task.explained(task.table.moments(labels, task.n_clusters))
+    explained = task.explained(task.moments(labels))
     less = explained < (1 - _SLACK) * best.explained
     return None if worse or less else weights
 

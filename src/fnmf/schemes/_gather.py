@@ -51,7 +51,7 @@ def gather(measured: Measured, choice: Choice, runner: Runner) -> Gathered:
     tried = [_gathered(measured, one, known, choice.sample, runner) for one in starts]
     best = max(tried, key=lambda one: one.explained)
     for _ in range(_ROUNDS):
-        weights = _shared(*gates(best.moments, task.n_clusters), task)
+        weights = _shared(*gates(best.moments, choice.units), task)
         if settled(best.choice.weights.omega, weights.omega):
             break
         found = _gathered(measured, replace(choice, weights=weights), best.labels, None, runner)
