@@ -20,7 +20,8 @@ def graph_votes(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> np.
 @njit(nogil=True, cache=True)
 def _walks(pointers, neighbours, similarity, inverse, labels, k):  # type: ignore[no-untyped-def]
     n = len(labels)
-    one, votes, two = np.zeros((n, k)), np.zeros((n, k)), np.zeros(k)
+    one, votes = np.zeros((n, k), similarity.dtype), np.zeros((n, k), similarity.dtype)
+    two = np.zeros(k)
     for i in range(n):
         for p in range(pointers[i], pointers[i + 1]):
             one[i, labels[neighbours[p]]] += inverse[i] * similarity[p]
