@@ -29,14 +29,18 @@ def _prefix(path: Path) -> str:
 
 
 @contextmanager
-def atomic_file(path: Path) -> Iterator[BinaryIO]:
-    """A binary file that takes its name only after everything was written."""
+def atomic_file(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
+    """A binary file that takes its name only after everything was written.
+
+    A ``durable`` one outlives a loss of power too, which takes longer.
+    """
     partial = _sibling(path)
     try:
         with open(partial, "xb") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(partial, path)
     except BaseException:
         partial.unlink(missing_ok=True)

@@ -16,12 +16,15 @@ from typing import Any, Protocol
 import cloudpickle
 import dask
 
-from fnmf.distributed._worker import Sealed, on_worker, picked, same, separated, tidy
+from fnmf.distributed._store import Store, Stored, every
+from fnmf.distributed._worker import Sealed, on_worker, picked, recalled, same, separated, tidy
 from fnmf.exceptions import ClusterLostError
 
 Function = Callable[..., Any]
 # Arguments of the function for each block; a ``Kept`` stands for what an earlier task has made.
 Arguments = Sequence[tuple[Any, ...]]
+# Shapes and types of the rows of a block.
+Kinds = Sequence[tuple[tuple[int, ...], Any]]
 # Seconds between two looks at the cluster while a result is missing,
 _LOOK = 2.0
 # how long a cluster may be without any worker: new ones may be on their way,
@@ -52,6 +55,12 @@ class Blocks(Protocol):
 
     def pick(self, made: Sequence[Any], place: int) -> Iterator[Any]:
         """One part of what tasks on all blocks have returned, in their order."""
+
+    def version(self, tasks: int) -> Stored | None:
+        """Where to store rows that so many tasks have led to, if it is time."""
+
+    def recall(self, stored: Stored, kinds: Sequence[Kinds]) -> list[Any]:
+        """What is stored of each block, as if a task had made it; ``kinds`` are to be there."""
 
 
 def blocks_of(X: Any) -> Blocks:
@@ -107,6 +116,12 @@ class _LocalBlocks:
     def pick(self, made: Sequence[Any], place: int) -> Iterator[Any]:
         return (one[place] for one in made)
 
+    def version(self, tasks: int) -> None:
+        """Rows are here; they are not lost."""
+
+    def recall(self, stored: Stored, kinds: Sequence[Kinds]) -> list[Any]:
+        return [recalled(*own) for own in zip(stored.paths, kinds, strict=True)]
+
 
 class _ClusterBlocks:
     """Blocks kept on the workers of a cluster."""
@@ -115,8 +130,10 @@ class _ClusterBlocks:
         self.bounds, chunks = _cut(X)
         self._client = client
         self._blocks = client.compute(chunks)
-        self._near: list[list[int]] = []
+        self._places: dict[str, list[int]] = {}
         self._asked = -_STALE
+        self._every = every()
+        self._store: Store | None = None
 
     def run(
         self, function: Function, arguments: Arguments, places: Sequence[int], *, data: bool = True
@@ -141,7 +158,11 @@ class _ClusterBlocks:
 
     def pick(self, made: Sequence[Any], place: int) -> Iterator[Any]:
         try:
-            groups = self._neighbourhoods()
+            groups = [
+                near[first : first + _TOGETHER]
+                for near in self._homes().values()
+                for first in range(0, len(near), _TOGETHER)
+            ]
             wanted = [[made[at] for at in group] for group in groups]
             tasks = self._client.map(picked, wanted, [place] * len(wanted), pure=False)
         except Exception as error:
@@ -155,23 +176,47 @@ class _ClusterBlocks:
                 arrived[home] = self._result(tasks[home])[::-1]
             yield arrived[home].pop()
 
-    def _neighbourhoods(self) -> list[list[int]]:
-        """Numbers of blocks that are on one worker, a few in each list, in their order.
+    def version(self, tasks: int) -> Stored | None:
+        if not 0 < self._every <= tasks:
+            return None
+        if self._store is None:
+            try:
+                self._store = Store.shared(self._client)
+            except OSError as error:
+                raise OSError(
+                    f"No folder to store rows in ({error}); name one that all workers see with "
+                    "dask.config.set({'fnmf.store.folder': ...})."
+                ) from error
+        if self._store is None:
+            self._every = 0
+            return None
+        return self._store.version(len(self.bounds))
 
-        Wherever they are in truth: what is elsewhere travels, and sums come out the same.
+    def recall(self, stored: Stored, kinds: Sequence[Kinds]) -> list[Any]:
+        made: dict[int, Any] = {}
+        try:
+            for home, near in self._homes().items():
+                # Beside their blocks of X, or wherever those will be.
+                where = {"workers": [home], "allow_other_workers": True} if home else {}
+                own = [stored.paths[at] for at in near], [kinds[at] for at in near]
+                tasks = self._client.map(recalled, *own, pure=False, **where)
+                made.update(zip(near, tasks, strict=True))
+        except Exception as error:
+            raise _lost(f"it takes no tasks ({error})") from error
+        return [made[at] for at in range(len(kinds))]
+
+    def _homes(self) -> dict[str, list[int]]:
+        """Workers, and the numbers of the blocks that they have, in their order.
+
+        Wherever blocks are in truth: what is elsewhere travels, and sums come out the same.
         """
         if time.monotonic() - self._asked > _STALE:
             places = self._client.who_has(self._blocks)
             found = defaultdict(list)
             for at, block in enumerate(self._blocks):
                 found[min(places.get(block.key) or ("",))].append(at)
-            self._near = [
-                near[first : first + _TOGETHER]
-                for near in found.values()
-                for first in range(0, len(near), _TOGETHER)
-            ]
-            self._asked = time.monotonic()
-        return self._near
+            self._places, self._asked = dict(found), time.monotonic()
+        return self._places
 
     def _result(self, task: Any) -> Any:
         from distributed.comm import CommClosedError

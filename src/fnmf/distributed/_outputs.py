@@ -11,6 +11,7 @@ import numpy as np
 from dask.highlevelgraph import HighLevelGraph
 
 from fnmf.distributed._rows import DistantRows
+from fnmf.distributed._store import Lease
 from fnmf.distributed._worker import Kept, Sealed, arrived
 
 
@@ -21,10 +22,10 @@ def as_dask(rows: Any, X: Any) -> Any:
         # A row that all share.
         return da.broadcast_to(da.from_array(np.array(rows[:1])), rows.shape, chunks=chunks)
     name, tasks = f"fnmf-rows-{uuid.uuid4().hex}", dict[Any, Any]()
-    depend, number = [], 0
+    depend, number, lease = [], 0, Lease(rows.line.stored)
     for place, size in enumerate(X.chunks[0]):
         if size:
-            one = _lazy(rows.block(number))
+            one = _lazy(rows.block(number), lease)
             number += 1
         else:
             one = dask.delayed(np.empty((0, *rows.shape[1:]), rows.dtype))
@@ -34,11 +35,11 @@ def as_dask(rows: Any, X: Any) -> Any:
     return da.Array(graph, name, chunks, meta=np.empty((0,) * len(rows.shape), rows.dtype))
 
 
-def _lazy(block: Any) -> Any:
+def _lazy(block: Any, lease: Lease) -> Any:
     """A block that stays where it is until somebody asks for it."""
     assert isinstance(block, Kept)
     made = Sealed(block.made) if isinstance(block.made, tuple) else block.made
-    return dask.delayed(arrived, pure=False)(made, block.place, Sealed(block.factors))
+    return dask.delayed(arrived, pure=False)(made, block.place, Sealed(block.factors), lease)
 
 
 def new_rows(model: Any, method: str, X: Any, width: int | None, dtype: np.dtype) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from fnmf.distributed._blocks import Blocks
+from fnmf.distributed._store import Line
 from fnmf.distributed._worker import Blank, Kept, Repeated, some
 
 
@@ -30,25 +31,32 @@ class DistantRows:
         self._made: list[Any] = []
         self._place = 0
         self._factors: tuple[np.ndarray, ...] = ()
+        self.line = Line()
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    def put(self, made: list[Any], place: int) -> None:
+    def put(self, made: list[Any], place: int, line: Line) -> None:
         """Let it be this part of what tasks on all blocks have made."""
         self._made, self._place, self._factors = made, place, ()
+        self.line = line
+
+    def kind(self, number: int) -> tuple[tuple[int, ...], np.dtype]:
+        """Shape and type of a block."""
+        start, stop = self._blocks.bounds[number]
+        return (stop - start, *self.shape[1:]), self.dtype
 
     def block(self, number: int) -> Kept | Blank:
         """A block as an argument of a task."""
         if not self._made:
-            start, stop = self._blocks.bounds[number]
-            return Blank((stop - start, *self.shape[1:]), self.dtype)
+            return Blank(*self.kind(number))
         return Kept(self._made[number], self._place, self._factors)
 
     def copy(self) -> Self:
         """The same as it is now; blocks are never changed, so none is copied."""
         other = type(self)(self._blocks, self.shape[1:], self.dtype)
         other._made, other._place, other._factors = self._made, self._place, self._factors
+        other.line = self.line
         return other
 
     def __imul__(self, factors: np.ndarray) -> Self:

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from fnmf.data import View
+from fnmf.distributed._rows import DistantRows
+from fnmf.distributed._store import Line, Stored
 from fnmf.distributed._view import DaskView
-from fnmf.distributed._worker import Filling, OnPart, Walking
+from fnmf.distributed._worker import Filling, OnPart, Storing, Walking
 from fnmf.runners import (
     Feed,
     Result,
@@ -54,25 +56,29 @@ class DaskRunner:
         view = feed.view
         if not isinstance(view, DaskView):
             return self._here.sweep(work, feed, rows)
-        task = Filling(work, view.sight, feed.cut)
-        made = view.run(task, rows, data=feed.cut is not None)
-        return add_up(view.pick(made, self._filled(task, rows, made)))
+        task, fills = Filling(work, view.sight, feed.cut), _filled_of(work, rows)
+        line = view.line(rows, 1)
+        stored = view.version(line) if fills else None
+        sent = task if stored is None else Storing(task)
+        made = view.run(sent, rows, data=feed.cut is not None, stored=stored)
+        sums = add_up(view.pick(made, len(fills)))
+        _put(fills, made, line, stored, view)
+        return sums
 
     def walk(self, work: Callable[..., Any], feed: Feed, rows: Rows, state: State) -> State:
         """One task for each block, after the one on the block before."""
         view = feed.view
         if not isinstance(view, DaskView):
             return self._here.walk(work, feed, rows, state)
-        task = Walking(work, view.sight, feed.cut)
-        made = view.chain(task, rows, state, len(task.work.fills), data=feed.cut is not None)
-        return view.last(made, self._filled(task, rows, made))
-
-    def _filled(self, task: Filling, rows: Rows, made: list[Any]) -> int:
-        """Let rows be what was made; returns the place of what is not rows."""
-        fills: tuple[int, ...] = task.work.fills
-        for number, place in enumerate(fills):
-            rows[place].put(made, number)
-        return len(fills)
+        task, fills = Walking(work, view.sight, feed.cut), _filled_of(work, rows)
+        line = view.line(rows, len(view.blocks()))
+        stored = view.version(line) if fills else None
+        sent = task if stored is None else Storing(task)
+        data = feed.cut is not None
+        made = view.chain(sent, rows, state, len(fills), data=data, stored=stored)
+        state = view.last(made, len(fills))
+        _put(fills, made, line, stored, view)
+        return state
 
     def empty(self, view: View, width: tuple[int, ...], dtype: Any) -> RowArray:
         if not isinstance(view, DaskView):
@@ -81,6 +87,21 @@ class DaskRunner:
 
     def spread(self, rows: np.ndarray, view: View) -> RowArray:
         return view.spread(rows) if isinstance(view, DaskView) else rows
+
+
+def _filled_of(work: Any, rows: Rows) -> list[DistantRows]:
+    """The rows that work fills."""
+    return [rows[place] for place in work.fills]
+
+
+def _put(
+    fills: list[DistantRows], made: list[Any], line: Line, stored: Stored | None, view: DaskView
+) -> None:
+    """Let rows be what was made, or if it is stored what can be read there."""
+    if stored is not None:
+        made, line = view.recall(stored, fills), Line(0, (stored,))
+    for number, rows in enumerate(fills):
+        rows.put(made, number, line)
 
 
 @contextmanager

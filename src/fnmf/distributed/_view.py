@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from fnmf.data import Scaling, View, view_of, working_dtype
 from fnmf.distributed._blocks import Blocks, blocks_of
 from fnmf.distributed._rows import DistantRows, argument, by_block
+from fnmf.distributed._store import Line, Stored
 from fnmf.distributed._worker import (
     Facts,
     Kept,
@@ -21,6 +22,7 @@ from fnmf.distributed._worker import (
     rows_at,
     total,
 )
+from fnmf.runners import Rows
 
 
 class DaskView(View):
@@ -85,29 +87,59 @@ class DaskView(View):
             return Sight(None, None, self._columns)
         return Sight(scaling.caps, scaling.columns, self._columns)
 
-    def run(self, function: Any, rows: tuple[Any, ...], *, data: bool = True) -> list[Any]:
-        """A function to every block, with its share of the scaling and of ``rows``."""
+    def run(
+        self, function: Any, rows: Rows, *, data: bool = True, stored: Stored | None = None
+    ) -> list[Any]:
+        """A function to every block, with its share of the scaling and of ``rows``.
+
+        If rows are to be stored, the place for it comes first.
+        """
         numbers = range(len(self.blocks()))
-        arguments = [self._arguments(number, rows, data) for number in numbers]
+        arguments = [
+            (*_place(stored, number), *self._arguments(number, rows, data)) for number in numbers
+        ]
         return self._blocks.run(function, arguments, numbers, data=data)
 
     def chain(
-        self, function: Any, rows: tuple[Any, ...], state: Any, place: int, *, data: bool
+        self,
+        function: Any,
+        rows: Rows,
+        state: Any,
+        place: int,
+        *,
+        data: bool,
+        stored: Stored | None,
     ) -> list[Any]:
         """The same, one block after the other: each gets what the last one has left at a place."""
         made: list[Any] = []
         for number in range(len(self.blocks())):
             before = Kept(made[-1], place) if made else state
             scales, *own = self._arguments(number, rows, data)
-            made += self._blocks.run(function, [(scales, before, *own)], [number], data=data)
+            arguments = (*_place(stored, number), scales, before, *own)
+            made += self._blocks.run(function, [arguments], [number], data=data)
         return made
 
-    def _arguments(self, number: int, rows: tuple[Any, ...], data: bool) -> tuple[Any, ...]:
+    def line(self, rows: Rows, tasks: int) -> Line:
+        """Where that comes from what is made of ``rows`` by so many more tasks."""
+        scaling = self._exact_scaling
+        given = rows if scaling is None else (scaling.rows, *rows)
+        return Line.after([one.line for one in given if isinstance(one, DistantRows)], tasks)
+
+    def version(self, line: Line) -> Stored | None:
+        """Where to store rows of such a line, if it is time."""
+        return self._blocks.version(line.tasks)
+
+    def recall(self, stored: Stored, rows: Sequence[DistantRows]) -> list[Any]:
+        """What was stored of ``rows``, as if tasks had made it."""
+        numbers = range(len(self.blocks()))
+        return self._blocks.recall(stored, [[one.kind(at) for one in rows] for at in numbers])
+
+    def _arguments(self, number: int, rows: Rows, data: bool) -> tuple[Any, ...]:
         scaling, bounds = self._exact_scaling, self.blocks()[number]
         scales = None if scaling is None or not data else argument(scaling.rows, number, bounds)
         return scales, *(argument(array, number, bounds) for array in rows)
 
-    def results(self, function: Any, rows: tuple[Any, ...]) -> Iterator[Any]:
+    def results(self, function: Any, rows: Rows) -> Iterator[Any]:
         """What a function returns for every block."""
         return self._blocks.results(self.run(function, rows))
 
@@ -129,7 +161,7 @@ class DaskView(View):
         there = self.blank(rows.shape[1:], rows.dtype)
         arguments = [(rows[slice(*bounds)],) for bounds in self.blocks()]
         numbers = range(len(arguments))
-        there.put(self._blocks.run(handed, arguments, numbers, data=False), 0)
+        there.put(self._blocks.run(handed, arguments, numbers, data=False), 0, Line(1))
         return there
 
     def take(self, rows: np.ndarray) -> Any:
@@ -172,6 +204,11 @@ class DaskView(View):
     matrix: Any = _elsewhere
     row_energy: Any = _elsewhere
     column_energy: Any = _elsewhere
+
+
+def _place(stored: Stored | None, number: int) -> tuple[str, ...]:
+    """A leading argument of tasks that store rows."""
+    return () if stored is None else (stored.paths[number],)
 
 
 def dask_view(estimator: Any, X: Any) -> DaskView:

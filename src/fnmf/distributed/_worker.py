@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ import cloudpickle
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf._atomic import atomic_file
 from fnmf.data import Scaling, View, canonical, check_structure, view_of
 from fnmf.runners import pools
 
@@ -91,7 +93,7 @@ def picked(made: list[tuple[Any, ...]], place: int) -> list[Any]:
     return [one[place] for one in made]
 
 
-def arrived(made: Any, place: int, factors: Sealed) -> np.ndarray:
+def arrived(made: Any, place: int, factors: Sealed, lease: Any) -> np.ndarray:
     """A block of rows for the user."""
     return Kept(opened(made), place, factors.value).arrived()
 
@@ -99,6 +101,29 @@ def arrived(made: Any, place: int, factors: Sealed) -> np.ndarray:
 def opened(made: Any) -> Any:
     """What a task has left, sealed or not."""
     return made.value if isinstance(made, Sealed) else made
+
+
+def sees(path: str, word: str) -> bool:
+    """Whether a file is here too."""
+    try:
+        return Path(path).read_text() == word
+    except OSError:
+        return False
+
+
+def recalled(path: str, kinds: Sequence[tuple[tuple[int, ...], Any]]) -> tuple[np.ndarray, ...]:
+    """Rows of a block that a task has written, held to their shapes and types."""
+    try:
+        with open(path, "rb") as file:
+            rows = tuple(np.lib.format.read_array(file, allow_pickle=False) for _ in kinds)
+    except (OSError, ValueError) as error:
+        raise OSError(
+            f"Rows of a fit cannot be read from {path} ({error}); a worker must see the folder "
+            "that all others see, named as fnmf.store.folder in Dask's configuration."
+        ) from error
+    if [(one.shape, one.dtype) for one in rows] != list(kinds):
+        raise OSError(f"{path} does not hold the rows that were written there; fit again.")
+    return rows
 
 
 def handed(block: None, rows: np.ndarray) -> tuple[np.ndarray]:
@@ -209,6 +234,20 @@ class Walking(Filling):
         state, *given = own
         rows, state = self.work(self.operands(block, scales), tuple(given), state)
         return *(rows[place] for place in self.work.fills), state
+
+
+@dataclass(frozen=True)
+class Storing:
+    """Work whose rows are in a file too before anybody hears of its sums."""
+
+    task: Filling
+
+    def __call__(self, block: Any, path: str, *own: Any) -> tuple[Any, ...]:
+        made = self.task(block, *own)
+        with atomic_file(Path(path), durable=False) as file:
+            for rows in made[:-1]:
+                np.lib.format.write_array(file, rows, allow_pickle=False)
+        return made
 
 
 class _Quiet:
