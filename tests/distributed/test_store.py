@@ -82,17 +82,17 @@ def files(folder):
 
 
 def repeated(stream):
-    """By the number of the block, how many tasks on it have run again."""
+    """By their number, how many of the tasks of all passes have run again."""
     runs = Counter(str(task["key"]) for task in stream.data)
     again: Counter[int] = Counter()
     for key, times in runs.items():
-        if key.startswith("on_worker"):
+        if key.startswith("on_blocks"):
             again[int(key.rpartition("-")[2])] += times - 1
     return again
 
 
 def fit(client, kill_at=None):
-    """Codes of a fit, and how many tasks have run again for each block."""
+    """Codes of a fit, and how many tasks of each worker have run again."""
 
     def kill():
         os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)

@@ -1,8 +1,9 @@
 """Blocks of a Dask array, and functions sent to where they are.
 
-One task for a block and a pass; what it makes stays where it was made, for the next one. Nothing
-in a task depends on anything but its arguments, and these are never changed: so Dask can make
-again what a lost worker has taken with it, from the blocks of X on, to the same bits.
+One task for a pass over the blocks that a thread of a worker has, or over one block on Dask's local
+scheduler; what it makes stays where it was made, for the next one. Nothing in a task depends on
+anything but its arguments, and these are never changed: so Dask can make again what a lost worker
+has taken with it, to the same bits.
 """
 
 from __future__ import annotations
@@ -11,13 +12,24 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
 import cloudpickle
 import dask
+import numpy as np
 
 from fnmf.distributed._store import Store, Stored, every
-from fnmf.distributed._worker import Sealed, on_worker, picked, recalled, same, separated, tidy
+from fnmf.distributed._worker import (
+    Part,
+    Sealed,
+    all_recalled,
+    on_blocks,
+    picked,
+    same,
+    separated,
+    tidy,
+)
 from fnmf.exceptions import ClusterLostError
 
 Function = Callable[..., Any]
@@ -99,75 +111,87 @@ class _LocalBlocks:
 
     def run(
         self, function: Function, arguments: Arguments, places: Sequence[int], *, data: bool = True
-    ) -> list[Any]:
+    ) -> list[Part]:
         packed = cloudpickle.dumps(function)
-        task = dask.delayed(on_worker, pure=False, traverse=False)
+        task = dask.delayed(on_blocks, pure=False)
         tasks = []
         for place, own in zip(places, arguments, strict=True):
-            plain, made = separated(own)
-            block = self._blocks[place] if data else None
-            # Sealed, or Dask would look for tasks in the arrays.
-            tasks.append(task(packed, block, cloudpickle.dumps(plain), *map(Sealed, made)))
-        return list(dask.compute(*tasks))
+            block = [self._blocks[place] if data else None]
+            tasks.append(task(packed, block, *separated([own])))
+        # Sealed, or Dask would look for tasks in the arrays.
+        return [Part(Sealed(made), 0) for made in dask.compute(*tasks)]
 
-    def results(self, made: Sequence[Any]) -> Iterator[Any]:
-        yield from made
+    def results(self, made: Sequence[Part]) -> Iterator[Any]:
+        return (one.value for one in made)
 
-    def pick(self, made: Sequence[Any], place: int) -> Iterator[Any]:
-        return (one[place] for one in made)
+    def pick(self, made: Sequence[Part], place: int) -> Iterator[Any]:
+        return (one.value[place] for one in made)
 
     def version(self, tasks: int) -> None:
         """Rows are here; they are not lost."""
 
-    def recall(self, stored: Stored, kinds: Sequence[Kinds]) -> list[Any]:
-        return [recalled(*own) for own in zip(stored.paths, kinds, strict=True)]
+    def recall(self, stored: Stored, kinds: Sequence[Kinds]) -> list[Part]:
+        return [Part(Sealed([one]), 0) for one in all_recalled(stored.paths, kinds)]
 
 
 class _ClusterBlocks:
-    """Blocks kept on the workers of a cluster."""
+    """Blocks kept on the workers of a cluster.
+
+    There is one task for the blocks of each thread of a worker. Were there more than threads,
+    Dask would hand some on to whoever is idle, and copy blocks of X that are dear to move.
+    """
 
     def __init__(self, X: Any, client: Any) -> None:
         self.bounds, chunks = _cut(X)
         self._client = client
         self._blocks = client.compute(chunks)
-        self._places: dict[str, list[int]] = {}
+        self._places: dict[int, tuple[str, int]] = {}
         self._asked = -_STALE
         self._every = every()
         self._store: Store | None = None
 
     def run(
         self, function: Function, arguments: Arguments, places: Sequence[int], *, data: bool = True
-    ) -> list[Any]:
+    ) -> list[Part]:
         if not places:
             return []
         packed: Any = cloudpickle.dumps(function)
-        try:
-            if len(packed) * len(places) > _LARGE:
+        with _taking_tasks():
+            groups = self._groups(places)
+            if len(packed) * len(groups) > _LARGE:
                 packed = self._client.submit(same, packed, pure=False)
             tasks = []
-            for place, own in zip(places, arguments, strict=True):
-                plain, made = separated(own)
-                block = self._blocks[place] if data else None
-                tasks.append((packed, block, cloudpickle.dumps(plain), *made))
-            return self._client.map(on_worker, *zip(*tasks, strict=True), pure=False)
-        except Exception as error:
-            raise _lost(f"it takes no tasks ({error})") from error
+            for group in groups:
+                blocks = [self._blocks[places[at]] if data else None for at in group]
+                tasks.append((packed, blocks, *separated([arguments[at] for at in group])))
+            made = self._client.map(on_blocks, *zip(*tasks, strict=True), pure=False)
+        return _parts(groups, made)
 
-    def results(self, made: Sequence[Any]) -> Iterator[Any]:
-        return map(self._result, made)
+    def results(self, made: Sequence[Part]) -> Iterator[Any]:
+        return self._brought(made, None)
 
-    def pick(self, made: Sequence[Any], place: int) -> Iterator[Any]:
-        try:
-            groups = [
-                near[first : first + _TOGETHER]
-                for near in self._homes().values()
-                for first in range(0, len(near), _TOGETHER)
+    def pick(self, made: Sequence[Part], place: int) -> Iterator[Any]:
+        return self._brought(made, place)
+
+    def _brought(self, made: Sequence[Part], place: int | None) -> Iterator[Any]:
+        """Results in the order of the blocks, never more at a time here than come together."""
+        groups: dict[Any, list[int]] = defaultdict(list)
+        for number, one in enumerate(made):
+            groups[one.task].append(number)
+        chunks = [
+            (task, slice(first, first + _TOGETHER), group[first : first + _TOGETHER])
+            for task, group in groups.items()
+            for first in range(0, len(group), _TOGETHER)
+        ]
+        with _taking_tasks():
+            tasks = [
+                # What comes whole needs no task that cuts it.
+                task
+                if place is None and len(numbers) == len(groups[task])
+                else self._client.submit(picked, task, some, place, pure=False)
+                for task, some, numbers in chunks
             ]
-            wanted = [[made[at] for at in group] for group in groups]
-            tasks = self._client.map(picked, wanted, [place] * len(wanted), pure=False)
-        except Exception as error:
-            raise _lost(f"it takes no tasks ({error})") from error
-        homes = {at: number for number, group in enumerate(groups) for at in group}
+        homes = {at: number for number, (*_, group) in enumerate(chunks) for at in group}
         arrived: dict[int, list[Any]] = {}
         for at in range(len(made)):
             home = homes[at]
@@ -192,30 +216,46 @@ class _ClusterBlocks:
             return None
         return self._store.version(len(self.bounds))
 
-    def recall(self, stored: Stored, kinds: Sequence[Kinds]) -> list[Any]:
-        made: dict[int, Any] = {}
-        try:
-            for home, near in self._homes().items():
+    def recall(self, stored: Stored, kinds: Sequence[Kinds]) -> list[Part]:
+        with _taking_tasks():
+            groups = self._groups(range(len(kinds)))
+            made = []
+            for group in groups:
+                own = [stored.paths[at] for at in group], [kinds[at] for at in group]
+                home, _ = self._places.get(group[0], ("", 1))
                 # Beside their blocks of X, or wherever those will be.
                 where = {"workers": [home], "allow_other_workers": True} if home else {}
-                own = [stored.paths[at] for at in near], [kinds[at] for at in near]
-                tasks = self._client.map(recalled, *own, pure=False, **where)
-                made.update(zip(near, tasks, strict=True))
-        except Exception as error:
-            raise _lost(f"it takes no tasks ({error})") from error
-        return [made[at] for at in range(len(kinds))]
+                made.append(self._client.submit(all_recalled, *own, pure=False, **where))
+        return _parts(groups, made)
 
-    def _homes(self) -> dict[str, list[int]]:
-        """Workers, and the numbers of the blocks that they have, in their order.
+    def _groups(self, places: Sequence[int]) -> list[list[int]]:
+        """Blocks, by their number among ``places``, that one thread of a worker goes through.
 
-        Wherever blocks are in truth: what is elsewhere travels, and sums come out the same.
+        Wherever blocks are in truth: what is elsewhere travels, and all comes out the same.
         """
-        if time.monotonic() - self._asked > _STALE:
-            places = self._client.who_has(self._blocks)
-            found = defaultdict(list)
-            for at, block in enumerate(self._blocks):
-                found[min(places.get(block.key) or ("",))].append(at)
-            self._places, self._asked = dict(found), time.monotonic()
+        found: dict[tuple[str, int], list[int]] = defaultdict(list)
+        homes = self._homes()
+        for number, place in enumerate(places):
+            # What is nowhere yet goes where Dask wants to have it.
+            found[homes.get(place, (f"block {place}", 1))].append(number)
+        return [
+            part.tolist()
+            for (_, threads), near in found.items()
+            for part in np.array_split(near, min(threads, len(near)))
+        ]
+
+    def _homes(self) -> dict[int, tuple[str, int]]:
+        """The worker of each block that is anywhere, and how many threads it has."""
+        known = len(self._places) == len(self._blocks)
+        if not known or time.monotonic() - self._asked > _STALE:
+            places, threads = self._client.who_has(self._blocks), self._client.nthreads()
+            workers = [min(places.get(block.key) or ("",)) for block in self._blocks]
+            self._places = {
+                at: (worker, max(1, threads[worker]))
+                for at, worker in enumerate(workers)
+                if worker in threads
+            }
+            self._asked = time.monotonic()
         return self._places
 
     def _result(self, task: Any) -> Any:
@@ -249,6 +289,22 @@ class _ClusterBlocks:
         if now - seen > _PATIENCE:
             raise _lost(f"it has had no worker for {_PATIENCE:.0f} seconds")
         return seen
+
+
+def _parts(groups: list[list[int]], made: list[Any]) -> list[Part]:
+    """What tasks on groups of blocks have made, block by block."""
+    found: dict[int, Part] = {}
+    for group, task in zip(groups, made, strict=True):
+        found.update((number, Part(task, at)) for at, number in enumerate(group))
+    return [found[number] for number in range(len(found))]
+
+
+@contextmanager
+def _taking_tasks() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise _lost(f"it takes no tasks ({error})") from error
 
 
 def _lost(why: str) -> ClusterLostError:

@@ -38,8 +38,8 @@ def as_dask(rows: Any, X: Any) -> Any:
 def _lazy(block: Any, lease: Lease) -> Any:
     """A block that stays where it is until somebody asks for it."""
     assert isinstance(block, Kept)
-    made = Sealed(block.made) if isinstance(block.made, tuple) else block.made
-    return dask.delayed(arrived, pure=False)(made, block.place, Sealed(block.factors), lease)
+    own = *block.made, block.place, Sealed(block.factors), lease
+    return dask.delayed(arrived, pure=False)(*own)
 
 
 def new_rows(model: Any, method: str, X: Any, width: int | None, dtype: np.dtype) -> Any:

@@ -26,19 +26,34 @@ class Sealed:
         self.value = value
 
 
+class Part(NamedTuple):
+    """What a task has made of one of its blocks.
+
+    ``task`` is what all of it was made by, or its number among those that the next one is given.
+    """
+
+    task: Any
+    at: int
+
+    @property
+    def value(self) -> Any:
+        """That, where the task's result is at hand."""
+        return (self.task.value if isinstance(self.task, Sealed) else self.task)[self.at]
+
+
 class Kept(NamedTuple):
     """An array among those that an earlier task has left, as an argument of the next one.
 
     Columns are multiplied by ``factors`` on arrival, one after the other.
     """
 
-    made: Any
+    made: Part
     place: int
     factors: tuple[np.ndarray, ...] = ()
 
     def arrived(self) -> Any:
         """A copy of our own: what is kept is never changed."""
-        value = deepcopy(self.made[self.place])
+        value = deepcopy(self.made.value[self.place])
         for factors in self.factors:
             value *= factors
         return value
@@ -64,23 +79,37 @@ class Repeated(NamedTuple):
         return np.repeat(self.row, self.times, axis=0)
 
 
-def separated(own: tuple[Any, ...]) -> tuple[list[Any], list[Any]]:
-    """Arguments without what earlier tasks have made, which Dask must see by itself, and that."""
-    made = [one.made for one in own if isinstance(one, Kept)]
-    numbers = iter(range(len(made)))
-    plain = [one._replace(made=next(numbers)) if isinstance(one, Kept) else one for one in own]
-    return plain, made
+def separated(arguments: Sequence[tuple[Any, ...]]) -> tuple[bytes, list[Any]]:
+    """Arguments for some blocks, packed, without the tasks that Dask must see; and these."""
+    tasks: dict[int, Any] = {}
+    numbers: dict[int, int] = {}
+
+    def plain(one: Any) -> Any:
+        if not isinstance(one, Kept):
+            return one
+        task, at = one.made
+        tasks[id(task)] = task
+        return one._replace(made=Part(numbers.setdefault(id(task), len(numbers)), at))
+
+    packed = cloudpickle.dumps([[plain(one) for one in own] for own in arguments])
+    return packed, list(tasks.values())
 
 
-def on_worker(packed: bytes, block: Any, arguments: bytes, *made: Any) -> Any:
-    """``function(block, *arguments)``; arrays among the arguments are ours to change."""
-    function, own = cloudpickle.loads(packed), []
-    for one in cloudpickle.loads(arguments):
-        if isinstance(one, Kept):
-            one = one._replace(made=opened(made[one.made]))
-        own.append(one.arrived() if isinstance(one, (Kept, Blank, Repeated)) else one)
+def on_blocks(packed: bytes, blocks: Sequence[Any], arguments: bytes, made: Sequence[Any]) -> Any:
+    """``function(block, *arguments)`` of each block; arrays among arguments are ours to change."""
+    function = cloudpickle.loads(packed)
     with _QUIET.held():
-        return function(block, *own)
+        return [
+            function(block, *(_arrived(one, made) for one in own))
+            for block, own in zip(blocks, cloudpickle.loads(arguments), strict=True)
+        ]
+
+
+def _arrived(one: Any, made: Sequence[Any]) -> Any:
+    if isinstance(one, Kept):
+        number, at = one.made
+        one = one._replace(made=Part(made[number], at))
+    return one.arrived() if isinstance(one, (Kept, Blank, Repeated)) else one
 
 
 def same(packed: bytes) -> bytes:
@@ -88,19 +117,14 @@ def same(packed: bytes) -> bytes:
     return packed
 
 
-def picked(made: list[tuple[Any, ...]], place: int) -> list[Any]:
-    """One part of what some tasks have returned."""
-    return [one[place] for one in made]
+def picked(made: Sequence[Any], some: slice, place: int | None) -> list[Any]:
+    """What a task has made of some of its blocks, or one part of it."""
+    return [one if place is None else one[place] for one in made[some]]
 
 
-def arrived(made: Any, place: int, factors: Sealed, lease: Any) -> np.ndarray:
+def arrived(made: Any, at: int, place: int, factors: Sealed, lease: Any) -> np.ndarray:
     """A block of rows for the user."""
-    return Kept(opened(made), place, factors.value).arrived()
-
-
-def opened(made: Any) -> Any:
-    """What a task has left, sealed or not."""
-    return made.value if isinstance(made, Sealed) else made
+    return Kept(Part(made, at), place, factors.value).arrived()
 
 
 def sees(path: str, word: str) -> bool:
@@ -109,6 +133,11 @@ def sees(path: str, word: str) -> bool:
         return Path(path).read_text() == word
     except OSError:
         return False
+
+
+def all_recalled(paths: Sequence[str], kinds: Sequence[Any]) -> list[tuple[np.ndarray, ...]]:
+    """Rows of some blocks."""
+    return [recalled(*own) for own in zip(paths, kinds, strict=True)]
 
 
 def recalled(path: str, kinds: Sequence[tuple[tuple[int, ...], Any]]) -> tuple[np.ndarray, ...]:
