@@ -6,7 +6,10 @@
 ``runner``: LocalCluster of 2 workers x 1 thread against the thread runner with 2 threads, --rows x
 784 float32 in --blocks blocks, one iteration and the whole default fit; and the fixed cost of an
 iteration, from the same fit of hardly any rows.
-``cost``: the constants of the cost model, and its prediction.
+``cost``: the constants of the cost model, measured; what it says of iterations that are measured
+too, and its prediction.
+``replay``: what it costs to store rows every k tasks, --rows / 4 x 784, and how many tasks are
+repeated for a lost worker.
 ``killed``: fits with a worker killed at a random moment of each.
 ``resumed``: fits killed and resumed from their checkpoint.
 ``checkpoint``: what a checkpoint every 30 s costs, 1,000,000 x 100.
@@ -19,7 +22,6 @@ USPS (the means over --seeds) and on --rows / 2 x 200 + 600 of noise.
 """
 
 import argparse
-import math
 import os
 import resource
 import signal
@@ -34,12 +36,14 @@ from pathlib import Path
 import numpy as np
 
 from _cluster import chunked, cluster, model, of_client, of_workers
-from _streams import C, change, clustered, flat, passes, seconds
+from _cost import constants_and_prediction, of_the_store, per_iteration
+from _streams import change, clustered, flat, passes, seconds
 from fnmf import Checkpoint
 
 PARTS = (
     "runner",
     "cost",
+    "replay",
     "killed",
     "resumed",
     "checkpoint",
@@ -49,13 +53,6 @@ PARTS = (
     "drift",
     "batches",
 )
-
-
-def per_iteration(fit, few: int = 3, many: int = 13) -> tuple[float, float]:
-    """Seconds of an iteration and of a fit with few, whose fixed part cancels out."""
-    fit(1)
-    short = seconds(lambda: fit(few))
-    return (seconds(lambda: fit(many)) - short) / (many - few), short
 
 
 def runner(args: argparse.Namespace) -> None:
@@ -81,42 +78,11 @@ def runner(args: argparse.Namespace) -> None:
 
 
 def cost(args: argparse.Namespace) -> None:
-    """The three constants of the cost model of docs/scale.md, and what it says of 10⁹ rows."""
-    X = clustered(min(40_000, args.rows), 784, 50)[0]
-    fitted = model(1, n_jobs=1).fit(X)
-    m = len(fitted.feature_weights_)
-    speed = X.size * (3 * C + 5 * m) / per_iteration(lambda k: model(k, n_jobs=1).fit(X))[0]
-    with cluster() as client:
-        few = client.persist(chunked(3200, 32, 8))
-        sweeps = 1 if len(model(1).fit(few).feature_weights_) == 1 else 2
-        task = per_iteration(lambda k: model(k).fit(few), many=23)[0] / (sweeps * 32)
-        # Hardly any rows, but sums over many features from every block.
-        d, m = 5000, 3
-        wide = client.persist(chunked(32 * 16, 32, d))
-        plain = {"weighting": "paper", "graph": None, "init": "random", "n_weightings": m}
-        whole = per_iteration(lambda k: model(k, **plain).fit(wide))[0]
-        here = wide.compute()
-        alone = per_iteration(lambda k: model(k, n_jobs=1, **plain).fit(here))[0]
-        brought = whole - 2 * 32 * task - alone / 2
-        # On a busy machine what tasks cost may hide it.
-        band = sums_bytes(d, m) * 32 / brought if brought > 0 else math.inf
-    print(f"s = {speed:.2g} multiply-adds/s, t = {1000 * task:.2f} ms, b = {band / 1e9:.2f} GB/s")
-    n, d, m, workers, blocks = 1e9, 1000, 3, 100, 20_000
-    parts = (
-        n * d * (3 * C + 5 * m) / (workers * speed),
-        2 * blocks * task,
-        blocks * sums_bytes(d, m) / band,
-    )
-    print(
-        f"10⁹ x 1,000 on 100 workers, predicted: {sum(parts):.0f} s an iteration: sweeps "
-        f"{parts[0]:.0f}, {blocks:,} blocks {parts[1]:.0f}, sums that reach the client "
-        f"{parts[2]:.0f}"
-    )
+    constants_and_prediction(args.rows)
 
 
-def sums_bytes(d: int, m: int) -> int:
-    """What a block sends to the client in an iteration: (c + 2m) numbers for each feature."""
-    return 4 * d * (C + 2 * m)
+def replay(args: argparse.Namespace) -> None:
+    of_the_store(args.rows // 4, args.blocks)
 
 
 def killed(args: argparse.Namespace) -> None:

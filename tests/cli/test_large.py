@@ -81,6 +81,25 @@ def test_rows_are_read_by_blocks_and_clustered(case, run, rows, tmp_path):
     assert (tmp_path / "applied").exists()
 
 
+def test_no_more_than_a_block_of_results_is_here_at_a_time(run, rows, tmp_path, monkeypatch):
+    da = pytest.importorskip("dask.array")
+    seen, compute = [], da.Array.compute
+
+    def watched(self, **options):
+        if self.name.startswith(("fnmf", "blocks")):
+            seen.append(len(self))
+        return compute(self, **options)
+
+    monkeypatch.setattr(da.Array, "compute", watched)
+    np.save(tmp_path / "x.npy", rows[0])
+    run("cluster", "x.npy", "-k", 3, "--memory", "64KB", "--out", "out", "--max-iter", 20)
+    assert 0 < max(seen) < N
+    # Labels, codes, assignments, confidence and second labels: all rows of each.
+    assert sum(seen) == 5 * N
+    stored = fnmf.load(tmp_path / "out" / "model.fnmf").model
+    np.testing.assert_array_equal(stored.labels_, clusters(tmp_path / "out"))
+
+
 def test_the_report_draws_a_sample_and_says_so(run, rows, tmp_path, monkeypatch):
     monkeypatch.setattr("fnmf.cli._large._DRAWN", 50)
     np.save(tmp_path / "x.npy", rows[0])

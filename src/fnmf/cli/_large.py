@@ -17,6 +17,7 @@ from fnmf.cli._models import OURS
 from fnmf.cli._outputs import write_csv, write_features, write_json
 from fnmf.cli._progress import working
 from fnmf.cli._run import Run, parse_shape
+from fnmf.cli._spool import Spool, lines
 from fnmf.data import is_dask
 from fnmf.describe import cluster_statistics
 from fnmf.io import Chunks, Recipe, Table, open_chunks
@@ -98,9 +99,10 @@ class LargeRun(Run):
     where: Where
     cores: int
     whole: Any
+    spool: Spool
 
     def fit(self) -> None:
-        self.whole = self.model
+        self.whole, self.spool = self.model, Spool()
         with _workers(self.where, self.cores):
             self.chunks = _rows_as_numbers(self.chunks)
             everything = self.chunks.X
@@ -123,7 +125,7 @@ class LargeRun(Run):
         of_rows = ("labels_", "embedding_", "assignments_", "sample_confidence_", "second_labels_")
         for name in of_rows:
             value = getattr(self.whole, name)
-            whole = value.compute() if is_dask(value) else value
+            whole = self.spool.kept(name, value) if is_dask(value) else value
             setattr(self.whole, name, whole)
             setattr(self.model, name, whole[drawn])
         n = len(self.whole.labels_)
@@ -161,18 +163,13 @@ class LargeRun(Run):
             check_folder(folder, RUN_FILES, force, [self.file])
 
         with working("Writing"), results_folder(folder, check) as partial:
-            write_csv(partial / "labels.csv", ["id", "cluster"], self._rows(self.whole.labels_))
+            write_csv(partial / "labels.csv", ["id", "cluster"], lines(self.whole.labels_))
             names = [f"component_{c}" for c in range(1, self.whole.embedding_.shape[1] + 1)]
-            codes = self._rows(self.whole.embedding_)
-            write_csv(partial / "embedding.csv", ["id", *names], codes)
+            write_csv(partial / "embedding.csv", ["id", *names], lines(self.whole.embedding_))
             write_features(partial / "features.csv", self.table.names, self.model, stats)
             save(self.whole, partial / "model.fnmf", metadata=self.recipe.to_metadata())
             write_page(self.summary, partial / "report.html")
             write_json(partial / "run.json", self.record)
-
-    def _rows(self, values: np.ndarray) -> Iterator[list[Any]]:
-        for number, row in enumerate(values, start=1):
-            yield [f"row {number}", *np.atleast_1d(row).tolist()]
 
 
 @contextmanager
