@@ -13,6 +13,8 @@ from _streams import C, clustered, seconds
 
 # Anchors that samples are held to; each block sends what they need of its codes.
 ANCHORS = 2000
+# No anchors, and a start that costs nothing.
+PLAIN = {"weighting": "paper", "graph": None, "init": "random", "n_weightings": 3}
 
 
 def per_iteration(fit, few: int = 3, many: int = 13) -> tuple[float, float]:
@@ -28,10 +30,11 @@ def sums_bytes(d: int, m: int, anchors: int = ANCHORS) -> int:
 
 
 class Constants:
-    """Multiply-adds a second, a task, a round trip and the bandwidth into the client.
+    """Multiply-adds a second, a task, a round trip, the bandwidth into the client, its own steps.
 
     Tasks are empty ones; arrays of known size are fetched, and their time grows with the size by
-    the inverse of the bandwidth.
+    the inverse of the bandwidth. What a fit of hardly any rows takes is what a feature costs the
+    client.
     """
 
     def __init__(self, client, rows: int) -> None:
@@ -46,15 +49,18 @@ class Constants:
         self.round = float(np.median(trips))
         self.band = 1 / _slope(lambda size: _fetch(client, size))
         self.between = 1 / _slope(lambda size: _move(client, size))
+        wide = clustered(64, 5000, 50)[0]
+        self.feature = per_iteration(lambda k: model(k, n_jobs=1, **PLAIN).fit(wide))[0] / 5000
 
     def iteration(self, n: float, d: int, m: int, blocks: int, workers: int, anchors=ANCHORS):
-        """Seconds of sweeps, of tasks and of sums that come to the client."""
+        """Seconds of sweeps, of tasks, of sums that come to the client and of its own steps."""
         passes = 1 if m == 1 else 2
         return (
             n * d * (3 * C + 5 * m) / (workers * self.speed),
             # One task that works and one that brings its sums, for each worker.
             passes * 2 * (self.round + workers * self.task),
             blocks * sums_bytes(d, m, anchors) / self.band,
+            d * self.feature,
         )
 
 
@@ -102,13 +108,13 @@ def constants_and_prediction(rows: int) -> None:
         print(
             f"s = {found.speed:.2g} multiply-adds/s, t = {1000 * found.task:.2f} ms for a task, "
             f"r = {1000 * found.round:.1f} ms for a round trip, b = {found.band / 1e9:.2f} GB/s "
-            f"into the client, {found.between / 1e9:.2f} GB/s between workers"
+            f"into the client, {found.between / 1e9:.2f} GB/s between workers, u = "
+            f"{1e6 * found.feature:.1f} µs for a feature"
         )
-        plain = {"weighting": "paper", "graph": None, "init": "random", "n_weightings": 3}
         for n, blocks, d, options in (
             (3200, 32, 8, {}),
             (min(40_000, rows), 8, 784, {}),
-            (32 * 16, 32, 5000, plain),
+            (32 * 16, 32, 5000, PLAIN),
         ):
             X = client.persist(chunked(n, blocks, d))
             m = len(model(1, **options).fit(X).feature_weights_)
@@ -123,7 +129,8 @@ def constants_and_prediction(rows: int) -> None:
     parts = found.iteration(1e9, 1000, 3, blocks, workers)
     print(
         f"10⁹ x 1,000 on 100 workers, predicted: {sum(parts):.0f} s an iteration: sweeps "
-        f"{parts[0]:.0f}, tasks {parts[1]:.1f}, sums of {blocks:,} blocks {parts[2]:.1f}"
+        f"{parts[0]:.0f}, tasks {parts[1]:.1f}, sums of {blocks:,} blocks {parts[2]:.1f}, "
+        f"own steps {parts[3]:.1f}"
     )
 
 
