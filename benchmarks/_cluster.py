@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,13 @@ def cluster():
 
     options = {"dashboard_address": None, "worker_dashboard_address": None, "memory_limit": 0}
     return Client(LocalCluster(n_workers=2, threads_per_worker=1, **options))
+
+
+def ended(client) -> None:
+    """Close both; a cluster that has lost a worker may stumble over that."""
+    client.close()
+    with suppress(KeyError):
+        client.cluster.close()
 
 
 def chunked(n: int, blocks: int, d: int = 784):

@@ -8,7 +8,7 @@ from pathlib import Path
 import dask
 import numpy as np
 
-from _cluster import chunked, cluster, model
+from _cluster import chunked, cluster, ended, model
 from _streams import C, clustered, seconds
 
 # Anchors that samples are held to; each block sends what they need of its codes.
@@ -161,8 +161,9 @@ def of_the_store(rows: int, blocks: int) -> None:
 
     times = {}
     for often in (0, 5, 10, 20, 40):
-        # A new cluster each time: what one has compiled or moved helps no other.
-        with cluster() as client, dask.config.set({"fnmf.store.every": often}):
+        # A new cluster each time: what one has moved or lost is no matter of the next.
+        client = cluster()
+        with dask.config.set({"fnmf.store.every": often}):
             kept = client.persist(chunked(rows, blocks))
             times[often], _ = per_iteration(lambda k, X=kept: model(k).fit(X), many=43)
             small, again = chunked(8000, 8, 40), Counter()
@@ -174,7 +175,7 @@ def of_the_store(rows: int, blocks: int) -> None:
                 model(60).set_callbacks(Killing(50, kill)).fit(small)
             for task in stream.data:
                 again[str(task["key"])] += str(task["key"]).startswith("on_blocks")
-            client.wait_for_workers(2, timeout=60)
+        ended(client)
         print(
             f"stored every {often} tasks: an iteration takes {times[often] / times[0]:.3f} of what "
             f"it does without; {sum(runs - 1 for runs in again.values() if runs)} tasks are "

@@ -35,7 +35,7 @@ from pathlib import Path
 
 import numpy as np
 
-from _cluster import chunked, cluster, model, of_client, of_workers
+from _cluster import chunked, cluster, ended, model, of_client, of_workers
 from _cost import constants_and_prediction, of_the_store, per_iteration
 from _streams import change, clustered, flat, passes, seconds
 from fnmf import Checkpoint
@@ -101,19 +101,15 @@ def killed(args: argparse.Namespace) -> None:
         # The timer may be later than the end of the fit, and Dask takes a moment to notice.
         timer.join()
         time.sleep(2)
-        try:
-            client.wait_for_workers(2, timeout=30)
-        except TimeoutError:
+        until = time.monotonic() + 30
+        while len(client.nthreads()) < 2 and time.monotonic() < until:
+            time.sleep(0.1)
+        if len(client.nthreads()) < 2:
             # On a busy machine Dask may give up to start a worker again.
             ended(client)
             client = cluster()
     ended(client)
     print(f"\rfits with a worker killed: {equal} of {args.fits} equal results (all)")
-
-
-def ended(client) -> None:
-    client.close()
-    client.cluster.close()
 
 
 RESUMED = """

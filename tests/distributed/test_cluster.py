@@ -80,9 +80,12 @@ class AtIteration:
 
 def test_a_sweep_has_one_task_a_worker_and_one_that_brings_its_sums(cluster):
     counts = []
+    # The same blocks at the same places for both.
+    X = cluster.persist(data())
+    distributed.wait(X)
     for iterations in (5, 15):
         with distributed.get_task_stream(client=cluster) as tasks:
-            fitted = model(max_iter=iterations, n_weightings=C).fit(data())
+            fitted = model(max_iter=iterations, n_weightings=C).fit(X)
         names = [str(task["key"]).split("-")[0] for task in tasks.data]
         counts.append([sum(name == kind for name in names) for kind in ("on_blocks", "picked")])
     (few, fetched), (many, brought) = counts

@@ -3,6 +3,7 @@
 import gc
 import os
 import signal
+import time
 import warnings
 from collections import Counter
 
@@ -81,6 +82,13 @@ def files(folder):
     return list(folder.glob(".fnmf-rows-*/[0-9]*"))
 
 
+def two_workers(client):
+    """Wait for who is started again; the scheduler knows, the cluster may have lost count."""
+    until = time.monotonic() + 60
+    while len(client.nthreads()) < 2 and time.monotonic() < until:
+        time.sleep(0.1)
+
+
 def repeated(stream):
     """By their number, how many of the tasks of all passes have run again."""
     runs = Counter(str(task["key"]) for task in stream.data)
@@ -100,7 +108,7 @@ def fit(client, kill_at=None):
     found = model().set_callbacks(Killing(kill_at, kill))
     with distributed.get_task_stream(client=client) as stream:
         codes = found.fit(data()).embedding_.compute()
-    client.wait_for_workers(2, timeout=60)
+    two_workers(client)
     return codes, repeated(stream)
 
 
@@ -128,7 +136,7 @@ def test_files_last_as_long_as_what_rests_on_them(client, folder):
     # Codes and assignments, and rows from which they came; not those of all iterations.
     assert 0 < kept <= 6 * BLOCKS
     os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
-    client.wait_for_workers(2, timeout=60)
+    two_workers(client)
     assert fitted.embedding_.compute().shape == (N, C)
     del fitted
     gc.collect()
