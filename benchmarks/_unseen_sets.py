@@ -55,7 +55,9 @@ def data(name: str) -> Data:
 
 
 def raw(name: str) -> Data:
-    """As published: no row scaled, no logarithm taken."""
+    """As published: no row or column scaled, no logarithm taken."""
+    if name in TABLES:
+        return getattr(public, f"load_{name}")(return_X_y=True)
     if name in ARTICLE:
         bunch = load(name)
         return np.asarray(bunch.data, np.float64), bunch.target

@@ -96,9 +96,10 @@ class FNMF(FactorisationFace):
         row is exposure (documents, counts, light), wrong where it tells classes apart (many
         tables); ``"auto"`` tries both on a sample and keeps the better, see ``chosen_``.
 
-    column_units : {"auto", "own", "typical"}, default="auto"
+    column_units : {"auto", "own", "typical", "spread"}, default="auto"
         Whether ``weighting="relevance"`` leaves features in their own units or divides each by
-        its typical value; ``"auto"`` tries both, and own units for what typical ones leave.
+        its typical value or its standard deviation; ``"auto"`` tries what makes sense for the
+        data, and own units for what typical ones leave.
 
     normalize_components : bool, default=True
         Scale each component to unit length in every iteration and the representation with

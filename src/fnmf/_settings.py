@@ -70,7 +70,7 @@ class Settings:
         if isinstance(self.init, str):
             check_choice("init", self.init, STARTS)
         check_choice("row_norm", self.row_norm, ("auto", "unit", "none"))
-        check_choice("column_units", self.column_units, ("auto", "own", "typical"))
+        check_choice("column_units", self.column_units, ("auto", "own", "typical", "spread"))
         if self.n_clusters is not None:
             check_integer("n_clusters", self.n_clusters, low=1)
         if self.consensus is not None:

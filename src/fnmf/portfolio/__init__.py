@@ -5,7 +5,6 @@ from fnmf.portfolio._explore import (
     Task,
     Ways,
     explore,
-    row_treatments,
     task_of,
 )
 from fnmf.portfolio._gates import gates, settled
@@ -19,6 +18,7 @@ from fnmf.portfolio._resampling import (
 )
 from fnmf.portfolio._structure import beyond_chance, structure
 from fnmf.portfolio._table import Table
+from fnmf.portfolio._treatments import column_treatments, row_treatments
 
 __all__ = [
     "SCORES",
@@ -29,6 +29,7 @@ __all__ = [
     "Ways",
     "agrees_beyond_chance",
     "beyond_chance",
+    "column_treatments",
     "come_back",
     "explore",
     "factors",

@@ -1,5 +1,6 @@
 """Features that repeat others: copies share one vote, and families of like ones begin small."""
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +56,7 @@ def kin(table: Table) -> Kin:
     of √(2 (d − 1))/n.
     """
     step = max(1, table.shape[0] // _ROWS)
-    few = Table(table.rows[::step], table.typical)
+    few = replace(table, rows=table.rows[::step])
     live, scale = _standard(few)
     n, d = few.shape
     kinship = _kinship(few, scale)

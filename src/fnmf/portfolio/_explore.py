@@ -15,6 +15,7 @@ from fnmf.portfolio._gates import gates, hushed, settled
 from fnmf.portfolio._judge import score, worth
 from fnmf.portfolio._means import compact
 from fnmf.portfolio._table import Table
+from fnmf.portfolio._treatments import lopsided, suited
 from fnmf.runners import Runner
 from fnmf.terms import Moments, relevance
 
@@ -24,8 +25,6 @@ _STARTS = 2
 _HELD = 0.9
 # Where more than this share of the features counts, there is no noise to speak of.
 _NEARLY_ALL = 0.9
-# Rows whose lengths vary by less than this share are taken as being of one length.
-_EVEN = 0.01
 
 
 @dataclass(frozen=True)
@@ -58,9 +57,9 @@ class Candidate:
     ----------
     rows : {"unit", "own"}
         Whether samples were brought to unit length.
-    columns : {"own", "typical", "gated"}
-        Units of the features: their own, typical values at 1, or their own once those that
-        typical units left out are gone.
+    columns : {"own", "typical", "gated", "spread"}
+        Units of the features: their own, typical values at 1, their own once those that typical
+        units left out are gone, or standard deviations at 1.
     clusters : {"graph", "means"}
         Whether clusters are what holds together in the graph, or what is near their means.
     weights, prices : ndarray of shape (d,)
@@ -135,12 +134,12 @@ def task_of(table: Table, n_clusters: int, n_neighbors: int, refreshes: int, see
 
 def explore(task: Task, ways: Ways, runner: Runner) -> list[Candidate]:
     """All candidates, best first."""
-    rows = [(name == "unit",) for name in ways.rows]
-    families = runner.each(lambda unit: _family(task, unit, ways.columns), rows)
+    pairs = [(name == "unit", suited(ways.columns, name)) for name in ways.rows]
+    families = runner.each(lambda unit, columns: _family(task, unit, columns), pairs)
     found = [one for family in families for one in family]
     best = max(found, key=lambda one: one.score)
     if ways.means and max(one.modularity for one in found) < _HELD:
-        families = runner.each(lambda unit: _about_means(task, unit, ways.columns), rows)
+        families = runner.each(lambda unit, columns: _about_means(task, unit, columns), pairs)
         others = (one for family in families for one in family)
         # Clusters of very uneven sizes have little modularity; halves of the largest have more,
         # and explain less.
@@ -148,21 +147,16 @@ def explore(task: Task, ways: Ways, runner: Runner) -> list[Candidate]:
     return sorted(found, key=lambda one: -one.score)
 
 
-def row_treatments(table: Table) -> tuple[str, ...]:
-    """Both, unless the samples have one length already."""
-    lengths = table.lengths
-    even = lengths.std() <= _EVEN * lengths.mean()
-    return ("unit",) if even else ("unit", "own")
-
-
 def _family(task: Task, unit: bool, columns: Sequence[str]) -> list[Candidate]:
     """All treatments of the columns for one of the rows."""
-    own = np.ones(task.table.shape[1])
+    own = task.table.units("own")
     found: dict[str, _Found] = {}
-    if "own" in columns:
-        found["own"] = _rounds(task, unit, own, _even(task), task.refreshes)
+    for name in ("own", "spread"):
+        if name in columns:
+            units = task.table.units(name)
+            found[name] = _rounds(task, unit, units, _even(task), task.refreshes)
     if "typical" in columns:
-        typical = 1 / task.table.typical
+        typical = task.table.units("typical")
         # Noise in families of like features drowns the rest unless these begin small; noise
         # without relatives need not begin at all; data without noise is met with equal votes.
         begin = partial(_rounds, task, unit, typical, _even(task), min(task.refreshes, 1))
@@ -178,22 +172,22 @@ def _family(task: Task, unit: bool, columns: Sequence[str]) -> list[Candidate]:
         if "gated" in columns:
             loudness = hushed(task.moments(best.labels), own)
             kept = best._replace(weights=best.weights * loudness)
-            found["gated"] = _rounds(task, unit, own, kept, min(task.refreshes, 1))
+            if not lopsided(task.table, kept.weights):
+                found["gated"] = _rounds(task, unit, own, kept, min(task.refreshes, 1))
     return [_candidate(unit, name, "graph", one) for name, one in found.items()]
 
 
 def _about_means(task: Task, unit: bool, columns: Sequence[str]) -> list[Candidate]:
     """The same with clusters about means."""
-    units = {"own": np.ones(task.table.shape[1]), "typical": 1 / task.table.typical}
     return [
         _candidate(
             unit,
             name,
             "means",
-            _rounds(task, unit, units[name], _even(task), task.refreshes, means=True),
+            _rounds(task, unit, task.table.units(name), _even(task), task.refreshes, means=True),
         )
         for name in columns
-        if name in units
+        if name != "gated"
     ]
 
 
@@ -251,9 +245,8 @@ def _rounds(
 
 def again(task: Task, chosen: Candidate) -> Candidate:
     """What the preparation of a candidate finds in other data."""
-    table = task.table
-    units = np.ones(table.shape[1]) if chosen.columns == "own" else 1 / table.typical
-    means = chosen.clusters == "means"
+    # What is left of typical units is found in these.
+    columns = "typical" if chosen.columns == "gated" else chosen.columns
+    units, means = task.table.units(columns), chosen.clusters == "means"
     found = _rounds(task, chosen.unit, units, _even(task), task.refreshes, means=means)
-    columns = "own" if chosen.columns == "own" else "typical"
     return _candidate(chosen.unit, columns, chosen.clusters, found)

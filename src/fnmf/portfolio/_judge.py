@@ -8,7 +8,7 @@ _COMPLETE = 0.99
 _EXPLANATION = 3.0
 # Preparations must earn what they change: columns in common units lose digits that meant
 # something, rows of unit length are the habit of the field.
-_PRIOR = {"own": 0.0, "gated": 0.0, "typical": 0.3}
+_PRIOR = {"own": 0.0, "gated": 0.0, "typical": 0.3, "spread": 0.3}
 _UNIT = 0.2
 # Labels are shuffled so often to see what chance would do.
 _SHUFFLES = 100
@@ -25,7 +25,7 @@ def score(modularity: float, explained: float, columns: str, clusters: str, unit
         Of the clusters on their own graph, at most 1.
     explained : float
         Number of independent features that the clusters explain.
-    columns : {"own", "typical", "gated"}
+    columns : {"own", "typical", "gated", "spread"}
         Units of the features.
     clusters : {"graph", "means"}
         Where clusters come from.

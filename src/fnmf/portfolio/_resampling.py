@@ -34,8 +34,7 @@ class Half(NamedTuple):
 
 def factors(task: Task, chosen: Candidate) -> np.ndarray:
     """What a candidate multiplies features with before distances are taken, (d,)."""
-    units = 1 / task.table.typical if chosen.columns == "typical" else 1.0
-    return units * np.sqrt(chosen.weights * task.votes)
+    return task.table.units(chosen.columns) * np.sqrt(chosen.weights * task.votes)
 
 
 def row_halves(rows: Any, n_neighbors: int, splits: int, seed: int) -> list[tuple[Half, Half]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -26,10 +26,13 @@ class Table:
         Samples, in the units of the data.
     typical : ndarray of shape (d,)
         Typical value of each feature, 1 where it has none.
+    size : float
+        What all of it was divided by.
     """
 
     rows: Any
     typical: np.ndarray
+    size: float = 1.0
 
     @classmethod
     def of(cls, capped: View, typical: np.ndarray, sample: np.ndarray) -> Table:
@@ -37,13 +40,13 @@ class Table:
         rows: Any = capped.take(sample)
         filled = rows.count_nonzero() if capped.sparse else np.count_nonzero(rows)
         # One power of two for all keeps single precision away from its ends.
-        size = 2.0 ** np.round(np.log2(max(float(typical.max(initial=0)), 1e-300)))
+        size = float(2.0 ** np.round(np.log2(max(float(typical.max(initial=0)), 1e-300))))
         if filled < _SPARSE * rows.shape[0] * rows.shape[1]:
             rows = sp.csr_array(rows)
             rows.data /= size
         else:
             rows = (rows.toarray() if capped.sparse else rows) / size
-        return cls(rows.astype(np.float32), np.where(typical > 0, typical / size, 1))
+        return cls(rows.astype(np.float32), np.where(typical > 0, typical / size, 1), size)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -55,18 +58,26 @@ class Table:
 
     def columns(self, chosen: np.ndarray) -> Table:
         """The same samples with some features only."""
-        return Table(self.rows[:, chosen], self.typical[chosen])
+        return replace(self, rows=self.rows[:, chosen], typical=self.typical[chosen])
 
     def shuffled(self, rng: np.random.RandomState) -> Table:
         """The same with the samples of every feature in an order of their own."""
         n = self.shape[0]
         if not self.sparse:
             order = rng.uniform(size=self.shape).argsort(axis=0)
-            return Table(np.take_along_axis(self.rows, order, axis=0), self.typical)
+            return replace(self, rows=np.take_along_axis(self.rows, order, axis=0))
         columns = sp.csc_array(self.rows)
         places = [rng.permutation(n)[:count] for count in np.diff(columns.indptr)]
         columns.indices = np.concatenate([*places, np.empty(0, np.int64)]).astype(np.int32)
-        return Table(sp.csr_array(columns), self.typical)
+        return replace(self, rows=sp.csr_array(columns))
+
+    def units(self, columns: str) -> np.ndarray:
+        """Factors that bring features to units of their typical value or their spread, (d,)."""
+        if columns == "typical":
+            return 1 / self.typical
+        if columns == "spread":
+            return 1 / np.where(self.scatter > 0, self.spread, 1)
+        return np.ones(self.shape[1])
 
     def scaled(self, factors: np.ndarray, unit: bool) -> Any:
         """Rows times ``factors`` of the features, unused ones left out; ``unit``: of length 1.
@@ -114,6 +125,11 @@ class Table:
         """Squares about the mean of each feature."""
         squares = np.asarray(self._squares.sum(axis=0), np.float64).ravel()
         return np.maximum(squares - self.shape[0] * self.mean**2, 0) if self.sparse else squares
+
+    @property
+    def spread(self) -> np.ndarray:
+        """Standard deviation of each feature."""
+        return np.sqrt(self.scatter / self.shape[0])
 
     @cached_property
     def _about_mean(self) -> Any:

@@ -21,6 +21,7 @@ from fnmf.portfolio import (
     Ways,
     agrees_beyond_chance,
     beyond_chance,
+    column_treatments,
     come_back,
     explore,
     factors,
@@ -105,9 +106,9 @@ def choose(measured: Measured, settings: Settings, seed: int, runner: Runner) ->
     task, candidates, sample = explored(measured, settings, c, seed, runner)
     best, found, real = _real(task, candidates, runner)
     candidates.sort(key=lambda one: one is not best)
-    units = np.ones(d)
-    if best.columns == "typical":
-        units = 1 / np.where(measured.typical > 0, measured.typical, 1)
+    units = task.table.units(best.columns)
+    if best.columns in ("typical", "spread"):
+        units = units / task.table.size
     weights = Weights(best.weights[None], best.prices[None])
     m = min(settings.n_weightings, c)
     if m > 1 and task.refreshes:
@@ -149,7 +150,7 @@ def explored(
     table = Table.of(measured.raw, measured.typical, sample)
     refreshes = _REFRESHES if settings.graph_refresh is None else settings.graph_refresh
     task = task_of(table, n_clusters, settings.n_neighbors, refreshes, seed)
-    ways = Ways(_rows(settings, table), _columns(settings, refreshes), settings.builds_graph)
+    ways = Ways(_rows(settings, table), _columns(settings, table, refreshes), settings.builds_graph)
     return task, explore(task, ways, runner), sample
 
 
@@ -177,10 +178,10 @@ def _rows(settings: Settings, table: Table) -> tuple[str, ...]:
     return ("own",) if settings.row_norm == "none" else ("unit",)
 
 
-def _columns(settings: Settings, refreshes: int) -> tuple[str, ...]:
+def _columns(settings: Settings, table: Table, refreshes: int) -> tuple[str, ...]:
     if settings.column_units != "auto":
         return (settings.column_units,)
-    return ("own", "typical", "gated") if refreshes else ("own", "typical")
+    return column_treatments(table, refreshes)
 
 
 def _several(task: Task, best: Candidate, m: int, seed: int) -> Weights | None:
