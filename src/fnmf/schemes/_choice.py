@@ -108,7 +108,7 @@ def choose(measured: Measured, settings: Settings, seed: int, runner: Runner) ->
     candidates.sort(key=lambda one: one is not best)
     units = task.table.units(best.columns)
     if best.columns in ("typical", "spread"):
-        units = units / task.table.size
+        units = units / task.table.size  # which the rows of the table were divided by
     weights = Weights(best.weights[None], best.prices[None])
     m = min(settings.n_weightings, c)
     if m > 1 and task.refreshes:
