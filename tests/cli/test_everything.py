@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.io
 import scipy.sparse as sp
+from sklearn.datasets import load_wine
 
 from fnmf.cli import _progress
 from fnmf.cli._hints import COMMAND_REMEDIES, in_options
@@ -224,3 +225,16 @@ def test_that_nothing_was_found_is_told_once_and_names_no_attribute(run, tmp_pat
     told = run("cluster", "t.csv", "-k", 3, *QUICK).output
     assert told.count("No structure") == 1
     assert "structure_found_" not in told
+
+
+def test_a_remark_on_scales_is_made_only_where_the_fit_has_not_found_units(run, tmp_path):
+    X = load_wine().data
+    lines = [",".join("abcdefghijklm"), *(",".join(map(str, row)) for row in X)]
+    (tmp_path / "wine.csv").write_text("\n".join(lines))
+
+    def notes(*options):
+        run("cluster", "wine.csv", "-k", 3, "--force", *options, *QUICK)
+        return json.loads((tmp_path / "wine.csv-clusters" / "run.json").read_text())["notes"]
+
+    assert not any("differ in scale" in note for note in notes())
+    assert any("differ in scale" in note for note in notes("--weighting", "uniform"))

@@ -65,6 +65,13 @@ def few_different_rows(X: Any, n_clusters: Any) -> list[str]:
     return [f"{told}; {n_clusters} clusters of them mean nothing"]
 
 
+def _answered(note: str, model: Any) -> bool:
+    """Whether a remark made while reading no longer holds: the fit found units of its own."""
+    chosen = getattr(model, "chosen_", None) or [{}]
+    common = chosen[0].get("columns") in ("typical", "spread")
+    return common and getattr(note, "remedy", "") == "scale"
+
+
 @dataclass
 class Run:
     """Everything a run knows."""
@@ -90,7 +97,8 @@ class Run:
         started = time.perf_counter()
         options = {} if self.checkpoint is None else {"checkpoint": self.checkpoint}
         told = fit_model(self.model, X, **options)
-        notes = [*map(note_text, self.table.notes), *alike, *map(in_options, told)]
+        read = (note for note in self.table.notes if not _answered(note, self.model))
+        notes = [*map(note_text, read), *alike, *map(in_options, told)]
         if self.choice is not None:
             for name, value in self.choice.kept().items():
                 setattr(self.model, f"{name}_", value)
