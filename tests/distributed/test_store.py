@@ -163,12 +163,12 @@ def test_a_folder_that_cannot_be_made_is_an_error_with_its_remedy(client, tmp_pa
         model().fit(data())
 
 
-def test_leftovers_of_the_dead_are_cleared_and_those_of_the_living_stay(client, folder):
-    living = Store.shared(client)
+def test_leftovers_of_the_dead_are_cleared_and_those_of_the_living_stay(folder):
+    living = Store.made()
     (own,) = folder.iterdir()
     dead = own.with_name(f"{own.name[:-12]}{'0' * 12}")
     dead.mkdir()
-    other = Store.shared(client)
+    other = Store.made()
     assert own.exists()
     assert not dead.exists()
     del living, other

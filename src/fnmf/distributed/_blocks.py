@@ -204,16 +204,14 @@ class _ClusterBlocks:
         if not 0 < self._every <= tasks:
             return None
         if self._store is None:
-            try:
-                self._store = Store.shared(self._client)
-            except OSError as error:
-                raise OSError(
-                    f"No folder to store rows in ({error}); name one that all workers see with "
-                    "dask.config.set({'fnmf.store.folder': ...})."
-                ) from error
-        if self._store is None:
-            self._every = 0
-            return None
+            store = Store.made()
+            with _taking_tasks():
+                seen = store.seen(self._client)
+            if not seen:
+                store.tell()
+                self._every = 0
+                return None
+            self._store = store
         return self._store.version(len(self.bounds))
 
     def recall(self, stored: Stored, kinds: Sequence[Kinds]) -> list[Part]:

@@ -56,8 +56,8 @@ class Store:
         weakref.finalize(self, _end, folder, locked)
 
     @classmethod
-    def shared(cls, client: Any) -> Self | None:
-        """A new one, if there is a folder that all workers of a cluster see."""
+    def made(cls) -> Self:
+        """A new one, where Dask's configuration wants it."""
         given = dask.config.get("fnmf.store.folder", None)
         usual = dask.config.get("temporary-directory", None) or tempfile.gettempdir()
         parent = Path(given or usual).absolute()
@@ -65,20 +65,32 @@ class Store:
         prefix = f".fnmf-rows-{socket.gethostname()}-"
         clear_leftovers(parent, prefix, "")
         folder = parent / f"{prefix}{secrets.token_hex(6)}"
-        folder.mkdir(mode=0o700)
-        store, word = cls(folder), secrets.token_hex(16)
-        (folder / "word").write_text(word)
-        if all(client.run(sees, str(folder / "word"), word, on_error="ignore").values()):
-            return store
+        try:
+            folder.mkdir(mode=0o700)
+        except OSError as error:
+            raise OSError(
+                f"No folder to store rows in ({error}); name one that all workers see with "
+                "dask.config.set({'fnmf.store.folder': ...})."
+            ) from error
+        return cls(folder)
+
+    def seen(self, client: Any) -> bool:
+        """Whether all workers of a cluster see it."""
+        place, word = self._folder / "word", secrets.token_hex(16)
+        place.write_text(word)
+        # Who dies meanwhile is asked nothing.
+        return all(client.run(sees, str(place), word, on_error="ignore").values())
+
+    def tell(self) -> None:
+        """Warn that it is of no use."""
         warnings.warn(
-            f"Not all workers see {parent}, so a worker that is lost costs all tasks of its blocks "
-            "so far; name a folder that all see with "
+            f"Not all workers see {self._folder.parent}, so a worker that is lost costs all tasks "
+            "of its blocks so far; name a folder that all see with "
             "dask.config.set({'fnmf.store.folder': ...}), or store nothing with "
             "dask.config.set({'fnmf.store.every': 0}).",
             UserWarning,
             stacklevel=2,
         )
-        return None
 
     def version(self, blocks: int) -> Stored:
         """Places for the rows of all blocks."""
