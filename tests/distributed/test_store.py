@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from fnmf import FNMF
+from fnmf.distributed._blocks import blocks_of
 from fnmf.distributed._store import Line, Store, every
 from fnmf.distributed._worker import recalled
 
@@ -125,6 +126,26 @@ def test_a_lost_worker_costs_no_more_tasks_than_came_since_rows_were_stored(clie
     # what was under way or looked at the rows meanwhile.
     assert worst[0] >= 2 * 20
     assert 0 < worst[6] <= 6 + 3
+
+
+def test_what_is_stored_may_be_read_by_any_worker(client, folder):
+    # Dask waits for ever for a worker that is asked for by name, once all have been gone.
+    blocks = blocks_of(data())
+    store = Store.made()
+    stored = store.version(BLOCKS)
+    written = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for path in stored.paths:
+        with open(path, "wb") as file:
+            np.save(file, written)
+    made = blocks.recall(stored, [[(written.shape, written.dtype)]] * BLOCKS)
+
+    def asked(dask_scheduler=None):
+        tasks = dask_scheduler.tasks.values()
+        return [str(one.worker_restrictions) for one in tasks if "recalled" in str(one.key)]
+
+    assert set(client.run_on_scheduler(asked)) == {"None"}
+    for (found,) in blocks.results(made):
+        np.testing.assert_array_equal(found, written)
 
 
 def test_files_last_as_long_as_what_rests_on_them(client, folder):

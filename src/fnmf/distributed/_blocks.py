@@ -217,13 +217,11 @@ class _ClusterBlocks:
     def recall(self, stored: Stored, kinds: Sequence[Kinds]) -> list[Part]:
         with _taking_tasks():
             groups = self._groups(range(len(kinds)))
-            made = []
-            for group in groups:
-                own = [stored.paths[at] for at in group], [kinds[at] for at in group]
-                home, _ = self._places.get(group[0], ("", 1))
-                # Beside their blocks of X, or wherever those will be.
-                where = {"workers": [home], "allow_other_workers": True} if home else {}
-                made.append(self._client.submit(all_recalled, *own, pure=False, **where))
+            paths = [[stored.paths[at] for at in group] for group in groups]
+            there = [[kinds[at] for at in group] for group in groups]
+            # Anywhere: were they asked for at the place of their blocks, even if others may do it,
+            # Dask would wait for ever should that worker and all others be gone for a moment.
+            made = self._client.map(all_recalled, paths, there, pure=False)
         return _parts(groups, made)
 
     def _groups(self, places: Sequence[int]) -> list[list[int]]:
