@@ -1,7 +1,7 @@
 """The loop over sweeps, the solve of single rows, and the sums that schemes need between runs."""
 
 from fnmf.solver._basis import update_basis
-from fnmf.solver._encode import Projected, RowModel, encode, solve_rows
+from fnmf.solver._encode import Encoded, Projected, RowModel, encode, solve_rows
 from fnmf.solver._loop import solve
 from fnmf.solver._machine import Machine
 from fnmf.solver._moments import (
@@ -29,6 +29,7 @@ from fnmf.solver._state import (
 
 __all__ = [
     "HISTORY",
+    "Encoded",
     "Factors",
     "Journal",
     "Machine",

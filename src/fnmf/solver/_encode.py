@@ -79,7 +79,9 @@ def encode(
     return V, P, float(loss)
 
 
-class _Encoded(NamedTuple):
+class Encoded(NamedTuple):
+    """Codes and assignments of rows, and their loss."""
+
     V: np.ndarray
     P: np.ndarray
     loss: float
@@ -93,18 +95,20 @@ def solve_rows(
     shared: bool,
     held: Attraction | None = None,
     tolerance: float = _TOLERANCE,
-) -> _Encoded:
+    begin: np.ndarray | None = None,
+) -> Encoded:
     """Codes and assignments of rows until none moves more than ``tolerance``, and their loss.
 
     ``grams`` (m, c, c) are those of the weighted bases; assignments begin at ``start`` (m,) and
-    stay there if they are ``shared``.
+    stay there if they are ``shared``; codes ``begin`` (n, c) where it is said, else at zero.
     """
     n, _, c = rows.crosses.shape
     pull, drag = held or (np.zeros((n, c)), np.zeros(n))
-    V, P = np.zeros((n, c)), np.tile(start, (n, 1))
+    V = np.zeros((n, c)) if begin is None else begin.copy()
+    P = np.tile(start, (n, 1))
     tail = shared, P, V, tolerance, np.finfo(np.float64).tiny
     own = np.ascontiguousarray(rows.crosses), rows.energies, rows.prices
-    return _Encoded(V, P, encode_rows(*own, grams, pull, drag, *tail))
+    return Encoded(V, P, encode_rows(*own, grams, pull, drag, *tail))
 
 
 @dataclass(frozen=True)
@@ -133,7 +137,7 @@ class _EncodeWork:
 
     def _solved(
         self, part: View, start: int, stop: int, prices: np.ndarray, held: Attraction | None
-    ) -> _Encoded:
+    ) -> Encoded:
         n_weightings, n_components, _ = self.grams.shape
         X = part.double(start, stop)
         crosses = np.asarray(X @ self.basis, np.float64).reshape(-1, n_weightings, n_components)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from fnmf._fitted import Fitted
 from fnmf.data import View
-from fnmf.solver import Projected, indicator, solve_rows, sums_by_cluster
+from fnmf.solver import Encoded, Projected, indicator, solve_rows, sums_by_cluster
 
 # How far codes may be from where they would stand still: their errors average out in the sums.
 _TOLERANCE = 1e-2
@@ -81,8 +81,10 @@ class Reading:
         capped = self._capped(part)
         Y, scales, first, second = self._products(capped)
         gaps = self._gaps(first, second)
-        labels = known[0] if known else gaps.argmin(axis=1)
-        V, P = self._codes(first, second)
+        nearest = gaps.argmin(axis=1)
+        labels = known[0] if known else nearest
+        # Rows begin with the codes of the nearest centre: they are on the way to their own.
+        V, P, _ = self._codes(first, second, self._of_centres[nearest])
         P *= P
         codes = (P[:, :, None] * V[:, None, :]).reshape(n, -1)
         crosses = _double(Y.T @ (codes * scales[:, None]).astype(dtype)).reshape(d, m, -1)
@@ -154,16 +156,21 @@ class Reading:
         gaps = second[:, -1:] + levels - 2 * first[:, -len(levels) :]
         return np.where(self.alive, gaps, np.inf)
 
-    def _codes(self, first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    @cached_property
+    def _of_centres(self) -> np.ndarray:
+        """Codes of the centres."""
+        products = self.centres @ self._on_rows, self.centres**2 @ self._on_squares
+        return self._codes(*products, None).V
+
+    def _codes(self, first: np.ndarray, second: np.ndarray, begin: np.ndarray | None) -> Encoded:
         """Codes and assignments, by the products with rows and with their squares."""
         (m, c, _), n = self._grams.shape, len(first)
         prices, mean = present(self.fitted.prices), present(self.fitted.mean)
         left_out = second[:, m : 2 * m] - 2 * first[:, m * c : m * (c + 1)] + prices @ mean**2
         crosses = first[:, : m * c].reshape(n, m, c)
         rows = Projected(crosses, second[:, :m].copy(), np.maximum(left_out, 0))
-        start = np.full(m, 1 / m)
-        found = solve_rows(rows, self._grams, start, shared=m == 1, tolerance=_TOLERANCE)
-        return found.V, found.P
+        solve = partial(solve_rows, tolerance=_TOLERANCE, begin=begin)
+        return solve(rows, self._grams, np.full(m, 1 / m), shared=m == 1)
 
 
 def _by_feature(how: np.ufunc, rows: Any, numbers: np.ndarray) -> Any:
