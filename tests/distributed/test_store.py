@@ -143,9 +143,9 @@ def test_what_is_stored_may_be_read_by_any_worker(client, folder):
         tasks = dask_scheduler.tasks.values()
         return [str(one.worker_restrictions) for one in tasks if "recalled" in str(one.key)]
 
-    assert set(client.run_on_scheduler(asked)) == {"None"}
     for (found,) in blocks.results(made):
         np.testing.assert_array_equal(found, written)
+    assert set(client.run_on_scheduler(asked)) == {"None"}
 
 
 def test_files_last_as_long_as_what_rests_on_them(client, folder):
