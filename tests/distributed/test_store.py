@@ -157,7 +157,6 @@ def test_files_last_as_long_as_what_rests_on_them(client, folder):
     # Codes and assignments, and rows from which they came; not those of all iterations.
     assert 0 < kept <= 6 * BLOCKS
     os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
-    two_workers(client)
     assert fitted.embedding_.compute().shape == (N, C)
     del fitted
     gc.collect()
