@@ -83,16 +83,18 @@ def test_a_sweep_has_one_task_a_worker_and_one_that_brings_its_sums(cluster):
     # The same blocks at the same places for both.
     X = cluster.persist(data())
     distributed.wait(X)
-    for iterations in (5, 15):
+    for iterations in (5, 25):
         with distributed.get_task_stream(client=cluster) as tasks:
             fitted = model(max_iter=iterations, n_weightings=C).fit(X)
         names = [str(task["key"]).split("-")[0] for task in tasks.data]
         counts.append([sum(name == kind for name in names) for kind in ("on_blocks", "picked")])
     (few, fetched), (many, brought) = counts
     passes = 1 if len(fitted.feature_weights_) == 1 else 2
-    # Two workers with one thread each, if both have blocks.
-    assert 10 * passes <= many - few <= 2 * 10 * passes
-    assert brought - fetched <= many - few
+    # Two workers with one thread each, if both have blocks; what comes before the iterations may be
+    # cut into another few tasks the second time.
+    most = 1.2 * 2 * 20 * passes
+    assert 0.8 * 20 * passes <= many - few <= most
+    assert brought - fetched <= most
 
 
 def test_results_stay_on_the_workers_until_somebody_asks(cluster, expected):
