@@ -39,7 +39,7 @@ def chunked(n: int, blocks: int, d: int = 784):
         (start, stop), _ = block_info[None]["array-location"]
         return clustered(stop - start, d, min(50, d // 2), seed=start)[0]
 
-    sizes = tuple(len(part) for part in np.array_split(np.arange(n), blocks))
+    sizes = tuple(n // blocks + (block < n % blocks) for block in range(blocks))
     return da.map_blocks(rows, chunks=(sizes, (d,)), dtype=np.float32)
 
 
