@@ -9,21 +9,12 @@ import pytest
 
 from fnmf import FNMF, Checkpoint
 from fnmf.exceptions import ClusterLostError
+from remade_blocks import AtIteration, C, rows
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")
-N, D, C = 4096, 30, 3
-
-
-def rows(block_info=None):
-    """A block that any worker can make again."""
-    (start, stop), _ = block_info[None]["array-location"]
-    rng = np.random.default_rng(start)
-    y = rng.integers(0, C, stop - start)
-    X = rng.uniform(0, 1, (stop - start, D))
-    X[:, :6] = rng.uniform(0, 0.3, (stop - start, 6)) + np.eye(C).repeat(2, axis=1)[y]
-    return X.astype(np.float32)
+N, D = 4096, 30
 
 
 def data():
@@ -55,27 +46,6 @@ def cluster():
         distributed.Client(cluster) as client,
     ):
         yield client
-
-
-class AtIteration:
-    """A callback that does something once, after some iterations."""
-
-    def __init__(self, number, action):
-        self.number, self.action = number, action
-
-    def setup(self, estimator, context):
-        """Nothing."""
-
-    def teardown(self, estimator, context):
-        """Nothing."""
-
-    def on_fit_task_begin(self, estimator, context, *, X=None):
-        """Nothing."""
-
-    def on_fit_task_end(self, estimator, context, *, X=None, metadata=None, fitted_estimator=None):
-        if context.task_name == "iteration" and metadata["iteration"] == self.number:
-            self.action()
-        return False
 
 
 def test_a_sweep_has_one_task_a_worker_and_one_that_brings_its_sums(cluster):

@@ -15,21 +15,12 @@ from fnmf import FNMF
 from fnmf.distributed._blocks import blocks_of
 from fnmf.distributed._store import Line, Store, every
 from fnmf.distributed._worker import recalled
+from remade_blocks import AtIteration, C, rows
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 pytestmark = pytest.mark.filterwarnings("ignore")
-N, D, C, BLOCKS = 2048, 12, 3, 4
-
-
-def rows(block_info=None):
-    """A block that any worker can make again."""
-    (start, stop), _ = block_info[None]["array-location"]
-    rng = np.random.default_rng(start)
-    y = rng.integers(0, C, stop - start)
-    X = rng.uniform(0, 1, (stop - start, D))
-    X[:, :6] = rng.uniform(0, 0.3, (stop - start, 6)) + np.eye(C).repeat(2, axis=1)[y]
-    return X.astype(np.float32)
+N, D, BLOCKS = 2048, 12, 4
 
 
 def data():
@@ -40,27 +31,6 @@ def model():
     # Assignments of their own, so that codes and shares are made of each other in turn.
     given = {"weighting": "paper", "graph": None, "init": "random", "n_weightings": 2}
     return FNMF(C, random_state=0, n_jobs=1, max_iter=24, tol=0.0, **given)
-
-
-class Killing:
-    """A callback that kills a worker after some iterations."""
-
-    def __init__(self, number, kill):
-        self.number, self.kill = number, kill
-
-    def setup(self, estimator, context):
-        """Nothing."""
-
-    def teardown(self, estimator, context):
-        """Nothing."""
-
-    def on_fit_task_begin(self, estimator, context, *, X=None):
-        """Nothing."""
-
-    def on_fit_task_end(self, estimator, context, *, X=None, metadata=None, fitted_estimator=None):
-        if context.task_name == "iteration" and metadata["iteration"] == self.number:
-            self.kill()
-        return False
 
 
 @pytest.fixture(scope="module")
@@ -106,7 +76,7 @@ def fit(client, kill_at=None):
     def kill():
         os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
-    found = model().set_callbacks(Killing(kill_at, kill))
+    found = model().set_callbacks(AtIteration(kill_at, kill))
     with distributed.get_task_stream(client=client) as stream:
         codes = found.fit(data()).embedding_.compute()
     two_workers(client)
