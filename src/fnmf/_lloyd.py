@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-from fnmf._seeding import plus_plus
+from fnmf._seeding import chosen_rows, numbers_for
 from fnmf.backends.compiler import FAST
 
 _ITERATIONS = 100
@@ -11,8 +11,18 @@ _ITERATIONS = 100
 
 def quick_kmeans(rows: np.ndarray, n_clusters: int, rng: np.random.RandomState) -> np.ndarray:
     """Labels of one start of k-means; sums in the order of the rows, whatever the threads."""
-    rows = np.ascontiguousarray(rows)
-    return _lloyd(rows, plus_plus(rows, n_clusters, rng), _ITERATIONS)
+    numbers = rng.random_sample((1, numbers_for(n_clusters)))
+    whole = np.zeros(len(rows), np.int64)
+    return _within(np.ascontiguousarray(rows), whole, n_clusters, numbers, 1)
+
+
+def halved(
+    rows: np.ndarray, groups: np.ndarray, fewest: int, rng: np.random.RandomState
+) -> np.ndarray:
+    """Each group of at least ``fewest`` rows cut in two by k-means: 0 or 1 for every row."""
+    large = np.count_nonzero(np.bincount(groups) >= fewest)
+    numbers = rng.random_sample((large, numbers_for(2)))
+    return _within(np.ascontiguousarray(rows), groups, 2, numbers, fewest)
 
 
 def best_kmeans(
@@ -25,10 +35,26 @@ def best_kmeans(
 
 def _scatter(rows: np.ndarray, labels: np.ndarray) -> float:
     """Squares about the means of the groups."""
-    return sum(
-        float(np.sum((rows[labels == a] - rows[labels == a].mean(axis=0)) ** 2))
-        for a in np.unique(labels)
-    )
+    groups = (rows[labels == a] for a in np.unique(labels))
+    return sum(float(np.sum((group - group.mean(axis=0)) ** 2)) for group in groups)
+
+
+@njit(nogil=True, cache=True)
+def _within(rows, groups, n_clusters, numbers, fewest):  # type: ignore[no-untyped-def]
+    """k-means in each group of at least ``fewest`` rows; smaller ones stay whole.
+
+    ``numbers`` has the random numbers of a group in each row.
+    """
+    labels = np.zeros(len(rows), np.int64)
+    done = 0
+    for group in range(groups.max() + 1):
+        members = np.flatnonzero(groups == group)
+        if len(members) >= fewest:
+            part = rows[members]
+            centres = part[chosen_rows(part, n_clusters, numbers[done])]
+            labels[members] = _lloyd(part, centres, _ITERATIONS)
+            done += 1
+    return labels
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)

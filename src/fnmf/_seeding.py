@@ -29,20 +29,37 @@ def plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.RandomStat
     Asks ``random_state`` for the same numbers as scikit-learn, so that up to rounding it
     chooses the same rows.
     """
+    return X[chosen_rows(X, n_clusters, random_state.random_sample(numbers_for(n_clusters)))]
+
+
+def numbers_for(n_clusters: int) -> int:
+    """How many random numbers choosing the centres takes: one, then a few for each further."""
+    return 1 + (n_clusters - 1) * (2 + int(np.log(n_clusters)))
+
+
+@njit(nogil=True, cache=True)
+def chosen_rows(X, n_clusters, numbers):  # type: ignore[no-untyped-def]
+    """Which rows become centres, by random numbers from 0 to 1."""
     n_samples = len(X)
-    chosen = [int(random_state.random_sample() * n_samples)]
-    distances, sums = _closest(X, np.array(chosen), np.full(n_samples, np.inf, X.dtype))
+    n_trials = (len(numbers) - 1) // max(n_clusters - 1, 1)
+    chosen, candidates = np.empty(n_clusters, np.int64), np.empty(n_trials, np.int64)
+    chosen[0] = int(numbers[0] * n_samples)
+    distances, sums = _closest(X, chosen[:1], np.full(n_samples, np.inf, X.dtype))
     closest, total = distances[0], sums[0]
-    n_trials = 2 + int(np.log(n_clusters))
-    while len(chosen) < n_clusters:
-        places = random_state.uniform(size=n_trials) * total
-        candidates = np.searchsorted(np.cumsum(closest, dtype=np.float64), places)
-        candidates = np.minimum(candidates, n_samples - 1)
+    mass = np.empty(n_samples)
+    for number in range(1, n_clusters):
+        below = 0.0
+        for i in range(n_samples):
+            below += closest[i]
+            mass[i] = below
+        for trial in range(n_trials):
+            place = numbers[1 + (number - 1) * n_trials + trial] * total
+            candidates[trial] = min(np.searchsorted(mass, place), n_samples - 1)
         distances, sums = _closest(X, candidates, closest)
         best = np.argmin(sums)
         closest, total = distances[best], sums[best]
-        chosen.append(candidates[best])
-    return X[chosen]
+        chosen[number] = candidates[best]
+    return chosen
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)

@@ -10,7 +10,7 @@ from sklearn.datasets import make_blobs
 from fnmf.graph import adaptive_neighbors, improve, modularity, partition, small_graph
 from fnmf.graph._eigen import leading_vectors
 from fnmf.graph._exchange import exchange
-from fnmf.graph._moves import resolution
+from fnmf.graph._moves import Lists, resolution
 from fnmf.metrics import clustering_accuracy
 
 
@@ -73,7 +73,7 @@ def test_clusters_change_places_where_moving_single_samples_is_stuck():
     stuck = improve(graph, start, 4)
     assert clustering_accuracy(truth, stuck.labels) < 0.8
     coordinates = np.eye(4)[truth]
-    found = exchange(graph, stuck, coordinates, 4)
+    found = exchange(Lists.of(graph), stuck, coordinates, 4)
     assert clustering_accuracy(truth, found.labels) == 1
     assert found.value == pytest.approx(value(graph, found.labels))
     assert found.value > stuck.value
@@ -82,7 +82,7 @@ def test_clusters_change_places_where_moving_single_samples_is_stuck():
 def test_two_clusters_have_nothing_to_exchange():
     graph = groups(2, 4)
     start = improve(graph, np.repeat([0, 1], 4), 2)
-    assert exchange(graph, start, np.eye(8), 2) is start
+    assert exchange(Lists.of(graph), start, np.eye(8), 2) is start
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -90,7 +90,7 @@ def test_exchanges_never_lower_modularity_and_keep_the_number_of_clusters(seed):
     rng = np.random.default_rng(seed)
     graph = random_graph(40, seed, 0.2)
     start = improve(graph, rng.integers(0, 6, 40), 6)
-    found = exchange(graph, start, rng.normal(size=(40, 3)), 6)
+    found = exchange(Lists.of(graph), start, rng.normal(size=(40, 3)), 6)
     assert found.value >= start.value
     assert len(np.unique(found.labels)) == 6
     assert found.value == pytest.approx(value(graph, found.labels))

@@ -38,7 +38,7 @@ def padded(size: int, tile: int) -> int:
     return -(-size // tile) * tile
 
 
-@njit(nogil=True, cache=True)
+@register_jitable
 def zeros(rows, columns, like):  # type: ignore[no-untyped-def]
     """Zeros of the type of ``like`` that start on a cache line.
 

@@ -7,11 +7,10 @@ two: every step on the way would cost. Both at once gain.
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-from fnmf._lloyd import quick_kmeans
+from fnmf._lloyd import halved
 from fnmf.graph._modularity import ties_between
-from fnmf.graph._moves import Partition, improve, resolution
+from fnmf.graph._moves import Lists, Partition, improved, resolution
 
 # Two clusters become one only if they are tied, with so much of what is cut at least; else a large
 # group would be cut, and two small ones that stand apart joined, for the sake of equal sizes.
@@ -33,14 +32,12 @@ class _Exchange(NamedTuple):
     other: int
 
 
-def exchange(
-    graph: sp.csr_array, found: Partition, coordinates: np.ndarray, n_clusters: int
-) -> Partition:
+def exchange(lists: Lists, found: Partition, coordinates: np.ndarray, n_clusters: int) -> Partition:
     """Exchange while modularity rises.
 
     Parameters
     ----------
-    graph : csr_array of shape (n, n)
+    lists : Lists
         Symmetric similarities.
     found : Partition
         Where to begin.
@@ -50,33 +47,21 @@ def exchange(
         Clusters, the same number in the end; fewer than three have nothing to exchange.
     """
     for _ in range(_MOST if n_clusters > 2 else 0):
-        second = _second_halves(found.labels, coordinates, n_clusters)
-        tries = _promising(graph, found.labels, second, n_clusters)
-        improved = (improve(graph, _after(found.labels, second, one), n_clusters) for one in tries)
-        better = next((one for one in improved if one.value > found.value + _RISE), None)
+        rng = np.random.RandomState(0)
+        second = halved(coordinates, found.labels, _FEWEST, rng) == 1
+        tries = _promising(lists, found.labels, second, n_clusters)
+        moved = (improved(lists, _after(found.labels, second, one), n_clusters) for one in tries)
+        better = next((one for one in moved if one.value > found.value + _RISE), None)
         if better is None:
             break
         found = better
     return found
 
 
-def _second_halves(labels: np.ndarray, coordinates: np.ndarray, k: int) -> np.ndarray:
-    """Which samples are on the other side when clusters are cut in two."""
-    rng = np.random.RandomState(0)
-    second = np.zeros(len(labels), bool)
-    for a in range(k):
-        members = np.flatnonzero(labels == a)
-        if len(members) >= _FEWEST:
-            second[members] = quick_kmeans(coordinates[members], 2, rng) == 1
-    return second
-
-
-def _promising(
-    graph: sp.csr_array, labels: np.ndarray, second: np.ndarray, k: int
-) -> list[_Exchange]:
+def _promising(lists: Lists, labels: np.ndarray, second: np.ndarray, k: int) -> list[_Exchange]:
     """For every cluster that can be cut the best two to join; the best few of these."""
     # Halves are numbered 0 … k − 1 and k … 2k − 1.
-    ties = ties_between(graph, np.where(second, labels + k, labels), 2 * k)
+    ties = ties_between(lists.graph, np.where(second, labels + k, labels), 2 * k)
     volumes = ties.sum(axis=1)
     joined = 2 * (ties - resolution(k) * np.outer(volumes, volumes))
     whole, between = (one.reshape(2, k, 2, k).sum(axis=(0, 2)) for one in (joined, ties))

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 def modularity(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> float:
     """Newman's modularity over its largest value: edges inside the clusters beyond chance."""
-    pairs = graph.tocoo()
+    pairs = graph.tocoo(copy=False)
     rows, columns = pairs.coords
     total = pairs.data.sum(dtype=np.float64)
     if total == 0:
@@ -21,7 +21,7 @@ def modularity(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> floa
 
 def ties_between(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """Share of all ties that lead from one cluster to another, (n_clusters, n_clusters)."""
-    pairs = graph.tocoo()
+    pairs = graph.tocoo(copy=False)
     rows, columns = (labels[side].astype(np.int64) for side in pairs.coords)
     ties = np.bincount(rows * n_clusters + columns, pairs.data, n_clusters**2)
     ties = ties.reshape(n_clusters, n_clusters)

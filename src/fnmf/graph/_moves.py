@@ -25,14 +25,33 @@ class Partition(NamedTuple):
     value: float
 
 
+class Lists(NamedTuple):
+    """A graph with its degrees, as they are read once for all that is tried on it."""
+
+    graph: sp.csr_array
+    similarity: np.ndarray
+    degree: np.ndarray
+
+    @classmethod
+    def of(cls, graph: sp.csr_array) -> "Lists":
+        # Double precision for all graphs: another version of the loops would have to be loaded.
+        similarity = graph.data.astype(np.float64, copy=False)
+        return cls(graph, similarity, np.asarray(graph.sum(axis=1), np.float64).ravel())
+
+
 def improve(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> Partition:
     """Move single samples to the cluster they are tied to most, as long as modularity rises."""
-    degree = np.asarray(graph.sum(axis=1), np.float64).ravel()
+    return improved(Lists.of(graph), labels, n_clusters)
+
+
+def improved(lists: Lists, labels: np.ndarray, n_clusters: int) -> Partition:
+    """The same for a graph of which many partitions are tried."""
+    graph, similarity, degree = lists
     labels = labels.astype(np.int64)
     if degree.sum() == 0:
         return Partition(labels, 0.0)
-    lists = graph.indptr, graph.indices, graph.data
-    value = _improve(*lists, degree, labels, n_clusters, resolution(n_clusters), _SWEEPS)
+    ties = graph.indptr, graph.indices, similarity
+    value = _improve(*ties, degree, labels, n_clusters, resolution(n_clusters), _SWEEPS)
     return Partition(labels, float(value))
 
 

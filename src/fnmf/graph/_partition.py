@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from fnmf._lloyd import quick_kmeans
 from fnmf.graph._eigen import leading_vectors
 from fnmf.graph._exchange import exchange
-from fnmf.graph._moves import Partition, improve
+from fnmf.graph._moves import Lists, Partition, improved
 
 # Up to so many samples a dense eigensolver is faster.
 _SMALL = 200
@@ -50,25 +50,24 @@ def partition(
         The best of all that were improved, after its clusters have changed places.
     """
     rng = np.random.RandomState(seed)
-    degree = np.asarray(graph.sum(axis=1), np.float64).ravel()
-    scale = 1 / np.sqrt(np.maximum(degree, _TINY))
+    lists = Lists.of(graph)
+    scale = 1 / np.sqrt(np.maximum(lists.degree, _TINY))
     vectors = _leading(graph, scale, n_clusters, rng)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     turned = vectors / np.where(lengths > _TINY, lengths, 1)
     walk = vectors * scale[:, None]
     found = [quick_kmeans(rows, n_clusters, rng) for _ in range(starts) for rows in (turned, walk)]
-    best = _best(graph, [*others, *found], n_clusters)
-    return _numbered(exchange(graph, best, turned, n_clusters), n_clusters)
+    best = _best(lists, [*others, *found], n_clusters)
+    return _numbered(exchange(lists, best, turned, n_clusters), n_clusters)
 
 
 def best_of(graph: sp.csr_array, found: Sequence[np.ndarray], n_clusters: int) -> Partition:
     """The best of some partitions after improving; its clusters are numbered as they appear."""
-    return _numbered(_best(graph, found, n_clusters), n_clusters)
+    return _numbered(_best(Lists.of(graph), found, n_clusters), n_clusters)
 
 
-def _best(graph: sp.csr_array, found: Sequence[np.ndarray], n_clusters: int) -> Partition:
-    improved = [improve(graph, labels, n_clusters) for labels in found]
-    return max(improved, key=lambda one: one.value)
+def _best(lists: Lists, found: Sequence[np.ndarray], n_clusters: int) -> Partition:
+    return max((improved(lists, labels, n_clusters) for labels in found), key=lambda one: one.value)
 
 
 def _numbered(found: Partition, n_clusters: int) -> Partition:

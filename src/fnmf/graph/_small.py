@@ -14,6 +14,9 @@ from numba import njit
 
 from fnmf.graph._adaptive import adaptive_weights
 
+# Distances that are looked at together; mostly none of them is among the nearest.
+_TOGETHER = 8
+
 
 def small_graph(rows: Any, n_neighbors: int) -> sp.csr_array:
     """Symmetric graph of the nearest neighbours of ``rows``, dense or CSR."""
@@ -56,23 +59,30 @@ def nearest_rows(here: Any, there: Any, count: int) -> np.ndarray:
 def _nearest(products, k):  # type: ignore[no-untyped-def]
     """The k nearest others of each row, nearest first, and their squared distances."""
     n = len(products)
-    indices = np.empty((n, k), np.int32)
-    distances = np.empty((n, k))
+    indices, distances = np.zeros((n, k), np.int32), np.full((n, k), np.inf)
+    squares = np.diag(products).copy()
+    gaps = np.full(-(-n // _TOGETHER) * _TOGETHER, np.inf)
     for i in range(n):
-        filled = 0
+        own, row, farthest = squares[i], products[i], np.inf
         for j in range(n):
-            if j == i:
+            gap = own + squares[j] - 2 * float(row[j])
+            gaps[j] = gap if gap > 0 else 0.0
+        gaps[i] = np.inf
+        for start in range(0, len(gaps), _TOGETHER):
+            nearer = False
+            for j in range(start, start + _TOGETHER):
+                nearer |= gaps[j] < farthest
+            if not nearer:
                 continue
-            gap = float(products[i, i]) + products[j, j] - 2 * float(products[i, j])
-            gap = max(gap, 0.0)
-            if filled == k and gap >= distances[i, k - 1]:
-                continue
-            at = min(filled, k - 1)
-            while at > 0 and distances[i, at - 1] > gap:
-                distances[i, at] = distances[i, at - 1]
-                indices[i, at] = indices[i, at - 1]
-                at -= 1
-            distances[i, at] = gap
-            indices[i, at] = j
-            filled = min(filled + 1, k)
+            for j in range(start, start + _TOGETHER):
+                gap = gaps[j]
+                if gap < farthest:
+                    at = k - 1
+                    while at > 0 and distances[i, at - 1] > gap:
+                        distances[i, at] = distances[i, at - 1]
+                        indices[i, at] = indices[i, at - 1]
+                        at -= 1
+                    distances[i, at] = gap
+                    indices[i, at] = j
+                    farthest = distances[i, k - 1]
     return indices, distances

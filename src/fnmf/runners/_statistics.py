@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit
 
 # A tuple of arrays, mostly a named one.
 Statistics = TypeVar("Statistics", bound=tuple[Any, ...])
@@ -21,11 +20,5 @@ def add_up(parts: Iterable[Statistics]) -> Statistics:
             totals = [np.asarray(array, dtype=np.float64) for array in part]
         else:
             for total, array in zip(totals, part, strict=True):
-                _add(total.ravel(), np.asarray(array).ravel())
+                total += array
     return make(totals)
-
-
-@njit(nogil=True, cache=True)
-def _add(total, part):  # type: ignore[no-untyped-def]
-    for k in range(total.size):
-        total[k] += part[k]
