@@ -227,6 +227,10 @@ def _larger(builder, left, right):  # type: ignore[no-untyped-def]
     return builder.select(builder.fcmp_ordered(">", left, right), left, right)
 
 
+def _smaller(builder, left, right):  # type: ignore[no-untyped-def]
+    return builder.select(builder.fcmp_ordered("<", left, right), left, right)
+
+
 def _elementwise(operation: Callable[[Any, Any, Any], Any], name: str) -> Any:
     def typed(typing_context, left, right):  # type: ignore[no-untyped-def]
         def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
@@ -241,6 +245,22 @@ def _elementwise(operation: Callable[[Any, Any, Any], Any], name: str) -> Any:
 times = _elementwise(lambda builder, a, b: builder.fmul(a, b, flags=_FUSED), "times")
 divided = _elementwise(lambda builder, a, b: builder.fdiv(a, b), "divided")
 larger = _elementwise(_larger, "larger")
+smaller = _elementwise(_smaller, "smaller")
+
+
+def _any_below(typing_context, values, limit):  # type: ignore[no-untyped-def]
+    """Whether any value is below a number."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        vector, scalar = arguments
+        below = builder.fcmp_ordered("<", vector, _broadcast(builder, scalar, vector.type))
+        bits = ir.IntType(vector.type.count)
+        return builder.icmp_unsigned("!=", builder.bitcast(below, bits), ir.Constant(bits, 0))
+
+    return types.boolean(values, values.dtype), generate
+
+
+any_below: Any = intrinsic(_any_below)
 
 
 def _root(typing_context, values):  # type: ignore[no-untyped-def]

@@ -85,7 +85,8 @@ class DenseLayout(Layout):
         if (scaling := view.scaling) is None:
             return rows
         # The kernels rescale four rows at a time.
-        return (Rescaled(rows[0], scaling.rows[start:stop], scaling.caps, scaling.columns),)
+        factors = np.ascontiguousarray(scaling.rows[start:stop])
+        return (Rescaled(rows[0], factors, scaling.caps, scaling.columns),)
 
     def pack_basis(self, U: np.ndarray) -> np.ndarray:
         return self._padded(U.T, padded(U.shape[1], COMPONENTS))

@@ -91,6 +91,21 @@ def solve_codes(cross, V, squares, grams, strength, pointers, neighbours, simila
 
 
 @njit(nogil=True, cache=True)
+def moves(after, before):  # type: ignore[no-untyped-def]
+    """Sums of (step², step · after, after²) over rows, in double precision, (3, c)."""
+    n, c = after.shape
+    sums = np.zeros((3, c))
+    for i in range(n):
+        for a in range(c):
+            new = float(after[i, a])
+            step = new - float(before[i, a])
+            sums[0, a] += step * step
+            sums[1, a] += step * new
+            sums[2, a] += new * new
+    return sums
+
+
+@njit(nogil=True, cache=True)
 def graph_product(start, stop, V, pointers, neighbours, similarity, degree, out):  # type: ignore[no-untyped-def]
     """Rows ``start`` to ``stop`` of S V; returns their part of v_aᵀ L v_a for each component."""
     wide_vectors()

@@ -26,7 +26,11 @@ class Scaling:
 
     def astype(self, dtype: Any) -> Self:
         """The same in another number type."""
-        return type(self)(*(np.asarray(a, dtype) for a in (self.rows, self.caps, self.columns)))
+        rows, others = self.rows, (np.asarray(a, dtype) for a in (self.caps, self.columns))
+        if len(rows) and rows.strides == (0,):
+            # One number for all of them stays one number.
+            return type(self)(np.broadcast_to(rows[0].astype(dtype), rows.shape), *others)
+        return type(self)(np.asarray(rows, dtype), *others)
 
     def of_columns(self, columns: np.ndarray) -> Self:
         """For a matrix that has these columns only."""

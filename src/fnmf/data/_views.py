@@ -59,8 +59,8 @@ class View(ABC):
         self.scaling = None if scaling is None else scaling.astype(self.dtype)
 
     def constant(self, value: float) -> np.ndarray:
-        """The same number for every row."""
-        return np.full(self.shape[0], value)
+        """The same number for every row, kept once."""
+        return np.broadcast_to(np.float64(value), self.shape[:1])
 
     def dense(self) -> View:
         """The same rows as they are, dense."""

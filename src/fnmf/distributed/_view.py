@@ -76,9 +76,6 @@ class DaskView(View):
     def blocks(self) -> list[tuple[int, int]]:
         return self._blocks.bounds
 
-    def constant(self, value: float) -> np.ndarray:
-        return np.broadcast_to(np.float64(value), self.shape[:1])
-
     @property
     def sight(self) -> Sight:
         """How a worker has to see its blocks."""

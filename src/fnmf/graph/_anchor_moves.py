@@ -17,6 +17,8 @@ from fnmf.graph._moves import resolution
 from fnmf.runners import Feed, RowArray, Rows, Runner
 
 _SWEEPS = 5
+# Fewer moves than this share of the samples change nothing.
+_STILL = 0.001
 
 
 class Held(NamedTuple):
@@ -45,14 +47,15 @@ def held_clusters(
     runner : Runner
         Who works through the blocks.
     """
-    labels = runner.empty(view, (), np.int64)
+    # As those of scikit-learn's k-means: half the room.
+    labels = runner.empty(view, (), np.int32)
     within, sizes = runner.sweep(_VoteWork(of_anchors), Feed(view), (labels, *nearest))
     state = Held(within, sizes, np.zeros(1, np.int64))
     work = _MoveWork(np.where(mass > 0, mass, 1), view.shape[0])
     for _ in range(_SWEEPS):
         before = int(state.moved[0])
         state = runner.walk(work, Feed(view), (labels, *nearest), state)
-        if int(state.moved[0]) == before:
+        if int(state.moved[0]) - before <= _STILL * view.shape[0]:
             break
     return labels
 

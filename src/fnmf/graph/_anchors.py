@@ -10,8 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
+from fnmf.backends.nearest import few_nearest
 from fnmf.data import View, spans
 from fnmf.graph._adaptive import adaptive_weights
 from fnmf.runners import Feed, RowArray, Rows, Runner, parts_of
@@ -60,9 +60,9 @@ def nearest_anchors(samples: View, anchors: Any, n_neighbors: int, runner: Runne
 
 
 def _searched(search: "_Search", samples: View, runner: Runner) -> Nearest:
-    indices, shares = (
-        runner.empty(samples, (search.k,), dtype) for dtype in (np.int32, samples.dtype)
-    )
+    # Numbers of a few thousand anchors take two bytes.
+    number = np.int16 if len(search.squares) <= np.iinfo(np.int16).max else np.int32
+    indices, shares = (runner.empty(samples, (search.k,), dt) for dt in (number, samples.dtype))
     runner.sweep(search, parts_of(samples), (indices, shares))
     return Nearest(indices, shares)
 
@@ -92,7 +92,7 @@ class _Search:
         products = np.ascontiguousarray(products) if whole else products.toarray()
         energy = rows.multiply(rows) if part.sparse else rows * rows
         lengths = np.asarray(energy.sum(axis=1), np.float64).ravel()
-        indices, distances = _nearest(products, self.squares, lengths, self.k + 1)
+        indices, distances = few_nearest(products, self.squares, lengths, self.k + 1, False)
         return Nearest(indices[:, : self.k], adaptive_weights(distances).astype(part.dtype))
 
 
@@ -123,28 +123,3 @@ def anchor_votes(nearest: Nearest, labels: np.ndarray, n_clusters: int) -> np.nd
     for indices, shares in zip(nearest.indices.T, nearest.shares.T, strict=True):
         votes[np.arange(n), labels[indices]] += shares
     return votes
-
-
-@njit(nogil=True, cache=True)
-def _nearest(products, squares, lengths, k):  # type: ignore[no-untyped-def]
-    """The k nearest anchors of each row, nearest first, and their squared distances."""
-    n, count = products.shape
-    indices = np.empty((n, k), np.int32)
-    distances = np.empty((n, k))
-    for i in range(n):
-        filled = 0
-        for a in range(count):
-            gap = squares[a] - 2 * float(products[i, a])
-            if filled == k and gap >= distances[i, k - 1]:
-                continue
-            at = min(filled, k - 1)
-            while at > 0 and distances[i, at - 1] > gap:
-                distances[i, at] = distances[i, at - 1]
-                indices[i, at] = indices[i, at - 1]
-                at -= 1
-            distances[i, at] = gap
-            indices[i, at] = a
-            filled = min(filled + 1, k)
-        for at in range(k):
-            distances[i, at] = max(distances[i, at] + lengths[i], 0.0)
-    return indices, distances

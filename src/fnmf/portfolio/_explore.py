@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -23,6 +23,8 @@ from fnmf.terms import Moments, relevance
 _STARTS = 2
 # Clusters that hold together as well as this in their graph need no others beside them.
 _HELD = 0.9
+# Treatments of columns, in the order in which equals are preferred.
+_COLUMNS = ("own", "spread", "typical", "gated")
 # Where more than this share of the features counts, there is no noise to speak of.
 _NEARLY_ALL = 0.9
 
@@ -135,60 +137,74 @@ def task_of(table: Table, n_clusters: int, n_neighbors: int, refreshes: int, see
 def explore(task: Task, ways: Ways, runner: Runner) -> list[Candidate]:
     """All candidates, best first."""
     pairs = [(name == "unit", suited(ways.columns, name)) for name in ways.rows]
-    families = runner.each(lambda unit, columns: _family(task, unit, columns), pairs)
-    found = [one for family in families for one in family]
+    # The longest first, so that whoever has done the others can help with it.
+    families = [("typical", "gated"), ("own",), ("spread",)]
+    items = [
+        (unit, [name for name in family if name in columns])
+        for family in families
+        for unit, columns in pairs
+        if family[0] in columns
+    ]
+    found = _all(runner.each(lambda unit, names: _family(task, unit, names, runner), items))
     best = max(found, key=lambda one: one.score)
     if ways.means and max(one.modularity for one in found) < _HELD:
-        families = runner.each(lambda unit, columns: _about_means(task, unit, columns), pairs)
-        others = (one for family in families for one in family)
+        others = _all(runner.each(lambda unit, names: _about_means(task, unit, names), items))
         # Clusters of very uneven sizes have little modularity; halves of the largest have more,
         # and explain less.
         found += [one for one in others if one.explained > best.explained]
     return sorted(found, key=lambda one: -one.score)
 
 
-def _family(task: Task, unit: bool, columns: Sequence[str]) -> list[Candidate]:
-    """All treatments of the columns for one of the rows."""
-    own = task.table.units("own")
-    found: dict[str, _Found] = {}
-    for name in ("own", "spread"):
-        if name in columns:
-            units = task.table.units(name)
-            found[name] = _rounds(task, unit, units, _even(task), task.refreshes)
-    if "typical" in columns:
-        typical = task.table.units("typical")
-        # Noise in families of like features drowns the rest unless these begin small; noise
-        # without relatives need not begin at all; data without noise is met with equal votes.
-        begin = partial(_rounds, task, unit, typical, _even(task), min(task.refreshes, 1))
-        best = begin()
-        if np.count_nonzero(best.weights) < _NEARLY_ALL * len(own):
-            starts = [task.independence]
-            if 1 < np.count_nonzero(task.related) < _NEARLY_ALL * len(own):
-                starts.append(task.votes * task.related)
-            best = max(best, *map(begin, starts), key=lambda one: one.explained)
-        if task.refreshes > 1:
-            best = _rounds(task, unit, typical, best, task.refreshes - 1)
-        found["typical"] = best
-        if "gated" in columns:
-            loudness = hushed(task.moments(best.labels), own)
-            kept = best._replace(weights=best.weights * loudness)
-            if not lopsided(task.table, kept.weights):
-                found["gated"] = _rounds(task, unit, own, kept, min(task.refreshes, 1))
-    return [_candidate(unit, name, "graph", one) for name, one in found.items()]
+def _all(families: Iterable[list[Candidate]]) -> list[Candidate]:
+    """Candidates of all families, those of rows of unit length first, in the order of columns."""
+    found = [one for family in families for one in family]
+    return sorted(found, key=lambda one: (one.rows != "unit", _COLUMNS.index(one.columns)))
+
+
+def _family(task: Task, unit: bool, columns: Sequence[str], runner: Runner) -> list[Candidate]:
+    """Treatments of the columns that build on each other, for one of the rows."""
+    name = columns[0]
+    units = task.table.units(name)
+    if name != "typical":
+        found = _rounds(task, unit, units, _even(task), task.refreshes)
+        return [_candidate(unit, name, "graph", found)]
+    best = _typical(task, unit, units, runner)
+    candidates = [_candidate(unit, name, "graph", best)]
+    if "gated" in columns:
+        own = task.table.units("own")
+        loudness = hushed(task.moments(best.labels), own)
+        kept = best._replace(weights=best.weights * loudness)
+        if not lopsided(task.table, kept.weights):
+            found = _rounds(task, unit, own, kept, min(task.refreshes, 1))
+            candidates.append(_candidate(unit, "gated", "graph", found))
+    return candidates
+
+
+def _typical(task: Task, unit: bool, units: np.ndarray, runner: Runner) -> _Found:
+    """Rounds in typical units, from the best of several beginnings.
+
+    Noise in families of like features drowns the rest unless these begin small; noise without
+    relatives need not begin at all; data without noise is met with equal votes.
+    """
+    begin = partial(_rounds, task, unit, units, _even(task), min(task.refreshes, 1))
+    best, d = begin(), len(units)
+    if np.count_nonzero(best.weights) < _NEARLY_ALL * d:
+        starts = [task.independence]
+        if 1 < np.count_nonzero(task.related) < _NEARLY_ALL * d:
+            starts.append(task.votes * task.related)
+        begun = runner.each(begin, [(start,) for start in starts])
+        best = max(best, *begun, key=lambda one: one.explained)
+    if task.refreshes > 1:
+        best = _rounds(task, unit, units, best, task.refreshes - 1)
+    return best
 
 
 def _about_means(task: Task, unit: bool, columns: Sequence[str]) -> list[Candidate]:
     """The same with clusters about means."""
-    return [
-        _candidate(
-            unit,
-            name,
-            "means",
-            _rounds(task, unit, task.table.units(name), _even(task), task.refreshes, means=True),
-        )
-        for name in columns
-        if name != "gated"
-    ]
+    name = columns[0]
+    units = task.table.units(name)
+    found = _rounds(task, unit, units, _even(task), task.refreshes, means=True)
+    return [_candidate(unit, name, "means", found)]
 
 
 def _candidate(unit: bool, columns: str, clusters: str, found: _Found) -> Candidate:

@@ -6,6 +6,7 @@ is of. The numbers of this map were fitted on labelled data sets, each left out 
 that the map holds for data it has not seen (``benchmarks/choose.py confidence``).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -26,10 +27,17 @@ _DOUBT = 0.02
 _TINY = 1e-12
 
 
-class Voters(NamedTuple):
-    """What is known of samples: votes (n, k), if anything has any, codes (n, c) and labels (n,)."""
+class Ballots(NamedTuple):
+    """Rows that votes are counted from, and what counts those of a block, (n, k)."""
 
-    votes: RowArray | None
+    rows: Rows
+    counted: Callable[..., np.ndarray | None]
+
+
+class Voters(NamedTuple):
+    """What is known of samples: their votes, if they have any, codes (n, c) and labels (n,)."""
+
+    ballots: Ballots | None
     codes: RowArray
     labels: RowArray
 
@@ -43,22 +51,27 @@ def confidence(
     other cluster has a vote, the second is the one whose centre is nearest to the codes.
     """
     n, feed = len(of.labels), Feed(view)
-    rows = (of.labels, of.codes) if of.votes is None else (of.labels, of.codes, of.votes)
-    counts, sums = runner.sweep(_CentreWork(n_clusters), feed, rows[:2])
-    centres = Centres(counts, sums / np.maximum(counts, 1)[:, None], 1.0)
-    (within,) = runner.sweep(_WithinWork(centres), feed, rows[:2])
-    centres = centres._replace(spread=float(within) / n / of.codes.shape[1])
+    ballots = of.ballots or Ballots((), _nobody)
+    rows = (of.labels, of.codes, *ballots.rows)
+    counts, sums, squares = runner.sweep(_CentreWork(n_clusters), feed, rows[:2])
+    means = sums / np.maximum(counts, 1)[:, None]
+    within = max(float(squares - np.vdot(means, sums)), 0.0)
+    centres = Centres(counts, means, within / n / of.codes.shape[1])
     if stability is None:
-        (own,) = runner.sweep(_OwnWork(centres), feed, rows)
+        (own,) = runner.sweep(_OwnWork(centres, ballots.counted), feed, rows)
         level = _LEVEL + _CLUSTER * _odds(own / np.maximum(counts, 1)) + _ALL * _odds(own.sum() / n)
-        work = _SureWork(centres, level, _SAMPLE)
+        work = _SureWork(centres, ballots.counted, level, _SAMPLE)
     else:
         level = np.full(n_clusters, _KNOWN_LEVEL + _BACK * _odds(float(counts @ stability) / n))
-        work = _SureWork(centres, level, _KNOWN_SAMPLE)
+        work = _SureWork(centres, ballots.counted, level, _KNOWN_SAMPLE)
     sure = runner.empty(view, (), of.codes.dtype)
     second = runner.empty(view, (), of.labels.dtype)
     runner.sweep(work, feed, (sure, second, *rows))
     return sure, second
+
+
+def _nobody() -> None:
+    """The count of those who have no votes."""
 
 
 def _odds(votes: Any) -> Any:
@@ -89,7 +102,7 @@ class Centres(NamedTuple):
 
 @dataclass(frozen=True)
 class _CentreWork:
-    """Sizes of the clusters and sums of their codes; rows are labels and codes."""
+    """Sizes of the clusters, sums of their codes, squares of all; rows are labels and codes."""
 
     fills: ClassVar = ()
     n_clusters: int
@@ -97,56 +110,54 @@ class _CentreWork:
     def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray, ...]]:
         labels, codes = rows
         members = indicator(labels, self.n_clusters, np.dtype(np.float64))
-        return rows, (np.bincount(labels, minlength=self.n_clusters), members @ codes)
-
-
-@dataclass(frozen=True)
-class _WithinWork:
-    """Squares of codes about the centres of their clusters; rows are labels and codes."""
-
-    fills: ClassVar = ()
-    centres: Centres
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
-        labels, codes = rows
-        squares = self.centres.squares(codes)
-        return rows, (np.asarray(squares[np.arange(len(labels)), labels].sum()),)
+        squares = np.einsum("ic,ic->", codes, codes, dtype=np.float64)
+        counts = np.bincount(labels, minlength=self.n_clusters)
+        return rows, (counts, members @ codes, np.asarray(squares))
 
 
 @dataclass(frozen=True)
 class _OwnWork:
-    """Votes of samples for their own clusters, by cluster; rows are labels, codes and votes."""
+    """Votes of samples for their own clusters, by cluster; rows are labels, codes and ballots."""
 
     fills: ClassVar = ()
     centres: Centres
+    counted: Callable[..., np.ndarray | None]
 
     def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
-        labels, codes, *votes = rows
-        own = _own(votes[0] if votes else self.centres.votes(codes), labels)
+        labels, codes, *ballots = rows
+        votes = self.counted(*ballots)
+        own = _own(self.centres.votes(codes) if votes is None else votes, labels)
         return rows, (np.bincount(labels, own, len(self.centres.counts)),)
 
 
 @dataclass(frozen=True)
 class _SureWork:
-    """Rows are the probabilities and seconds, labels, codes and votes."""
+    """Rows are the probabilities and seconds, labels, codes and ballots."""
 
     fills: ClassVar = (0, 1)
     centres: Centres
+    counted: Callable[..., np.ndarray | None]
     level: np.ndarray
     slope: float
 
     def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
-        sure, second, labels, codes, *votes = rows
+        sure, second, labels, codes, *ballots = rows
         if len(self.level) < 2:
             sure[:], second[:] = 1, labels
             return rows, ()
         near = self.centres.votes(codes)
-        given = votes[0] if votes else near
+        votes = self.counted(*ballots)
+        given = near if votes is None else votes
         odds = self.level[labels] + self.slope * _odds(_own(given, labels))
         others = given.astype(np.float64) + _TINY * near
         others[np.arange(len(labels)), labels] = -1
         sure[:], second[:] = 1 / (1 + np.exp(-odds)), others.argmax(axis=1)
         return rows, ()
+
+
+def as_they_are(votes: np.ndarray) -> np.ndarray:
+    """The count of ballots that are votes already."""
+    return votes
 
 
 def _own(votes: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -67,7 +67,7 @@ def nearest_mean(
     """The nearest of some means of scaled rows, for rows in the weighted features."""
     there = (centres * np.sqrt(omega.max(axis=0)))[:, weighted.kept]
     found = nearest_anchors(weighted, there, 1, runner).indices
-    labels = runner.empty(weighted, (), np.int64)
+    labels = runner.empty(weighted, (), np.int32)
     runner.sweep(_FirstWork(), Feed(weighted), (labels, found))
     return labels
 

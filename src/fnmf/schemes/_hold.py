@@ -6,7 +6,7 @@ Each gives the clusters that it sees, and the ties for the solver.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -28,7 +28,8 @@ from fnmf.graph import (
     small_graphs,
     vote,
 )
-from fnmf.runners import Feed, RowArray, Rows, Runner
+from fnmf.runners import RowArray, Runner
+from fnmf.schemes._confidence import Ballots, as_they_are
 from fnmf.schemes._kept import kept_graph, kept_nearest
 from fnmf.schemes._problem import Ledger
 from fnmf.solver import Machine
@@ -62,7 +63,7 @@ class Hold(Protocol):
     def settle(self, labels: RowArray, codes: RowArray, n_clusters: int) -> RowArray:
         """The better of ``labels`` and those that the codes show."""
 
-    def votes(self, labels: RowArray, n_clusters: int) -> RowArray | None:
+    def votes(self, labels: RowArray, n_clusters: int) -> Ballots | None:
         """Share of each cluster among what holds a sample; ``None`` where nothing holds."""
 
     def ties(self, strength: float, dtype: np.dtype) -> Ties:
@@ -84,7 +85,7 @@ class Nothing:
     def settle(self, labels: RowArray, codes: RowArray, n_clusters: int) -> RowArray:
         return labels
 
-    def votes(self, labels: RowArray, n_clusters: int) -> RowArray | None:
+    def votes(self, labels: RowArray, n_clusters: int) -> Ballots | None:
         return None
 
     def ties(self, strength: float, dtype: np.dtype) -> Ties:
@@ -110,8 +111,8 @@ class GraphHold(Nothing):
         others = [quick_kmeans(codes, n_clusters, rng) for _ in range(_CODE_STARTS)]
         return best_of(self._graph, [labels, *others], n_clusters).labels
 
-    def votes(self, labels: RowArray, n_clusters: int) -> RowArray | None:
-        return graph_votes(self._graph, labels, n_clusters)
+    def votes(self, labels: RowArray, n_clusters: int) -> Ballots | None:
+        return Ballots((graph_votes(self._graph, labels, n_clusters),), as_they_are)
 
     def ties(self, strength: float, dtype: np.dtype) -> Ties:
         return graph_ties(self._graph, strength, dtype)
@@ -141,7 +142,7 @@ class AnchorHold(Nothing):
         self, weighted: View, n_neighbors: int, seed: int, runner: Runner, ledger: Ledger
     ) -> None:
         n = weighted.shape[0]
-        self.anchors: np.ndarray | None = drawn(n, _ANCHORS, np.random.RandomState(seed))
+        self.anchors = drawn(n, _ANCHORS, np.random.RandomState(seed))
         self._view = weighted.subset(self.anchors)
         self._rows = weighted.narrowed(weighted.take(self.anchors))
         self._neighbors, self._weighted, self._runner = n_neighbors, weighted, runner
@@ -163,14 +164,20 @@ class AnchorHold(Nothing):
         labels = partition(graph, n_clusters, seed, starts=_STARTS, others=others).labels
         return held_clusters(self.nearest, self._mass, labels, self._weighted, self._runner)
 
-    def votes(self, labels: RowArray, n_clusters: int) -> RowArray | None:
-        votes = self._runner.empty(self._weighted, (n_clusters,), self._weighted.dtype)
-        work = _VoteWork(labels[self.anchors], n_clusters)
-        self._runner.sweep(work, Feed(self._weighted), (votes, *self.nearest))
-        return votes
+    def votes(self, labels: RowArray, n_clusters: int) -> Ballots | None:
+        # Votes of all samples at once would take as much room as their codes.
+        return Ballots(self.nearest, _OfAnchors(labels[self.anchors], n_clusters))
 
     def ties(self, strength: float, dtype: np.dtype) -> Ties:
         return self._ties(strength) if strength > 0 else NoTies(dtype)
+
+    def ties_of(self, rows: np.ndarray, strength: float, dtype: np.dtype) -> Ties:
+        """Those of some of the samples."""
+        if strength == 0:
+            return NoTies(dtype)
+        indices, shares = (array[rows] for array in self.nearest)
+        mass = np.bincount(indices.ravel(), shares.ravel(), len(self._mass))
+        return AnchorTies(indices, shares, mass, strength)
 
     def anchor_codes(self, V: RowArray, machine: Machine) -> np.ndarray | None:
         ties = self._ties(1.0)
@@ -181,17 +188,15 @@ class AnchorHold(Nothing):
 
 
 @dataclass(frozen=True)
-class _VoteWork:
-    """Rows are the votes, anchors and shares."""
+class _OfAnchors:
+    """The count of votes of the anchors that hold samples."""
 
-    fills: ClassVar = (0,)
     of_anchors: np.ndarray
     n_clusters: int
 
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
-        votes, *nearest = rows
-        votes[:] = anchor_votes(Nearest(*nearest), self.of_anchors, self.n_clusters)
-        return rows, ()
+    def __call__(self, indices: np.ndarray, shares: np.ndarray) -> np.ndarray:
+        votes = anchor_votes(Nearest(indices, shares), self.of_anchors, self.n_clusters)
+        return votes.astype(shares.dtype)
 
 
 def extended(

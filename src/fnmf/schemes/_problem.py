@@ -206,10 +206,8 @@ def not_settled(max_iter: int) -> ConvergenceWarning:
 def every_row(P: RowArray, view: View) -> RowArray:
     """Assignments of all samples, also where they share one."""
     n = view.shape[0]
-    if len(P) == n:
-        return P
-    # Nothing as long as a remote X is made here.
-    return np.broadcast_to(P, (n, P.shape[1])) if view.remote else np.repeat(P, n, axis=0)
+    # One row that all share is kept once.
+    return P if len(P) == n else np.broadcast_to(P, (n, P.shape[1]))
 
 
 def kept_rows(view: View) -> Data:

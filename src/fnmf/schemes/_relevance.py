@@ -20,11 +20,12 @@ from fnmf._settings import Settings
 from fnmf.data import quickest
 from fnmf.exceptions import NoStructureWarning, WeightCollapseWarning
 from fnmf.runners import RowArray, Runner
+from fnmf.schemes._begin import begun_on_sample, many
 from fnmf.schemes._choice import Choice, choose, stability, weight_shares
 from fnmf.schemes._code_clusters import cluster_codes
 from fnmf.schemes._confidence import Voters, confidence
 from fnmf.schemes._gather import gather
-from fnmf.schemes._hold import Hold, Known, hold_of
+from fnmf.schemes._hold import AnchorHold, Hold, Known, hold_of
 from fnmf.schemes._new_rows import arrive, decode, encode_rows, predict_rows
 from fnmf.schemes._problem import (
     Problem,
@@ -39,8 +40,7 @@ from fnmf.schemes._rows import exact_codes
 from fnmf.schemes._stages import (
     Prepared,
     assign_samples,
-    best_assignment,
-    cost_samples,
+    assign_together,
     given_start,
     kmeans_start,
     look,
@@ -51,7 +51,7 @@ from fnmf.schemes._stages import (
     sums_of,
     used_share,
 )
-from fnmf.solver import Factors, Journal, Machine, Result, Stopping, solve
+from fnmf.solver import Factors, Journal, Machine, Result, Stopping, cluster_moments, solve
 from fnmf.terms import (
     EvenRows,
     GraphTies,
@@ -167,7 +167,7 @@ class RelevanceScheme(Scheme):
         setting = Setting(choice, prepared, hold, hold.ties(strength, prepared.view.dtype))
         floor = _EXACT * len(factors.V) * prepared.energy * prepared.varying * used
         journal = self.problem.ledger.journal(f"start-{seed}")
-        result = self._solve(setting, factors, weighting, floor, journal)
+        result = self._solve(setting, factors, weighting, floor, journal, seed)
         kmeans = None
         if labels is None:
             V, seed = result.factors.V, self.problem.labels_seed
@@ -230,27 +230,30 @@ class RelevanceScheme(Scheme):
     ) -> tuple[Factors, ResidualWeighting]:
         """Starting values, and the weighting with the prices that the assignment counts with."""
         settings, weights, runner = self.settings, choice.weights, self.runner
-        c, init = settings.n_components, settings.init
+        c, init, view = settings.n_components, settings.init, prepared.view
         own = isinstance(init, str) and init == "kmeans"
         known = labels if settings.clusters == c else hold.clusters(c, seed)
+        moments: Moments | None = None
         if not own:
             U, V = given_start(self.measured, prepared, c, init, seed, runner)
         elif known is None:
             U, V = kmeans_start(prepared, weights, c, seed, runner)
         else:
-            U, V = start_from(prepared, weights, known, c, runner)
-        view = prepared.view
+            moments = cluster_moments(view, known, c, prepared.mean, runner)
+            U, V = start_from(prepared, weights, known, moments, runner)
         prices = price_samples(view, prepared.mean, weights.price, runner, view.dtype)
         totals = np.zeros(len(weights.omega)) if prices is None else sums_of(prices, view, runner)
         P: RowArray = np.ones((1, 1), V.dtype)
         if len(weights.omega) > 1:
             if labels is None:
                 _, labels = cluster_codes(V, settings.clusters, seed, view, runner)
-            costs = cost_samples(prepared, weights, labels, settings.clusters, runner)
+            if moments is None or known is not labels:
+                moments = cluster_moments(view, labels, settings.clusters, prepared.mean, runner)
+            given = prepared, weights, labels, prepared.mean + moments.shifts
             if settings.assignment == "shared":
-                P = best_assignment((sums_of(costs, view, runner) + totals)[None]).astype(V.dtype)
+                P = assign_together(*given, totals, runner)
             else:
-                P = assign_samples(costs, prices, view, runner)
+                P = assign_samples(*given, prices, runner)
         return Factors(U, V, P, weights.omega), ResidualWeighting(prices, totals)
 
     def _solve(
@@ -260,13 +263,19 @@ class RelevanceScheme(Scheme):
         weighting: ResidualWeighting,
         floor: float,
         journal: Journal,
+        seed: int,
     ) -> Result:
         settings, view = self.settings, setting.prepared.view
         shared = len(factors.P) == 1
         objective = Objective(weighting, setting.ties, EvenRows(), UnitBasis(), shared)
         stopping = Stopping(settings.max_iter, tol=settings.tol, floor=floor, codes=_CODES)
         observe = self.watch.over(lambda progress: self._model(setting, progress.factors, None))
-        machine = Machine(view, self.runner)
+        machine, hold = Machine(view, self.runner), setting.hold
+        own = isinstance(settings.init, str) and settings.init == "kmeans"
+        if own and isinstance(hold, AnchorHold) and many(view.shape[0]) and journal.last() is None:
+            factors = begun_on_sample(
+                view, hold, objective, factors, settings.solver, stopping, seed, self.runner
+            )
         result = solve(machine, objective, factors, settings.solver, stopping, observe, journal)
         if setting.ties.strength == 0:
             # On their own rows are independent: end with the row solve of ``transform``.
@@ -283,10 +292,12 @@ class RelevanceScheme(Scheme):
         total = explained.sum()
         importances = explained / total if total > 0 else shares.mean(axis=0)
         X, codes = kept_rows(self.measured.view), None
-        scales = np.empty(0) if self.measured.view.remote else prepared.scales
+        scales = np.empty(0)
         if anchors is not None:
             kept = self.measured.view.subset(anchors)
             X, scales = kept.X, prepared.scales[anchors]
+        elif not self.measured.view.remote:
+            scales = prepared.scales
             codes = setting.hold.anchor_codes(factors.V, Machine(prepared.view, self.runner))
         return Fitted(
             components=np.ascontiguousarray(factors.U.T),
@@ -304,7 +315,7 @@ class RelevanceScheme(Scheme):
             omega=omega,
             prices=choice.weights.price,
             mean=prepared.mean,
-            row_scales=scales,
+            row_scales=np.array(scales, np.float64),
             row_scale=prepared.row_scale,
             strength=setting.ties.strength,
         )

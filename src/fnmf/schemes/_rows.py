@@ -37,9 +37,10 @@ class Preparation:
 def unit_scales(view: View, runner: Runner, *, rough: bool = False) -> tuple[RowArray, float]:
     """Factors that make rows 1 long, empty ones left as they are, and the share of the others.
 
-    With ``rough`` factors are rounded to what does not depend on the order of sums.
+    With ``rough`` factors are rounded to what does not depend on the order of sums, and single
+    precision holds.
     """
-    scales = runner.empty(view, (), np.float64)
+    scales = runner.empty(view, (), view.dtype if rough else np.float64)
     (filled,) = runner.sweep(_LengthWork(rough), parts_of(view), (scales,))
     return scales, float(filled) / view.shape[0]
 
@@ -55,9 +56,8 @@ class _LengthWork:
         (part,), (scales,) = block, rows
         lengths = np.sqrt(row_squares(part))
         filled = lengths > 0
-        scales[:] = np.divide(1, lengths, out=np.ones(len(lengths)), where=filled)
-        if self.rough:
-            scales[:] = rounded(scales)
+        found = np.divide(1, lengths, out=np.ones(len(lengths)), where=filled)
+        scales[:] = rounded(found) if self.rough else found
         return rows, (np.asarray(np.count_nonzero(filled)),)
 
 

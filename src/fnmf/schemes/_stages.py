@@ -14,10 +14,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from fnmf.data import View
-from fnmf.runners import Feed, RowArray, Rows, Runner
+from fnmf.runners import Feed, RowArray, Rows, Runner, parts_of
 from fnmf.schemes._rows import Preparation, rounded, unit_scales
 from fnmf.schemes._start import initial_factors, partition_codes
 from fnmf.solver import (
+    DistancesTo,
     Factors,
     cluster_moments,
     column_sums,
@@ -132,13 +133,17 @@ def prepare(
 
 
 def start_from(
-    prepared: Prepared, weights: Weights, labels: RowArray, n_components: int, runner: Runner
+    prepared: Prepared,
+    weights: Weights,
+    labels: RowArray,
+    moments: Moments,
+    runner: Runner,
 ) -> tuple[np.ndarray, RowArray]:
     """Basis with columns of unit length from the means of clusters, and codes from their labels."""
-    moments = cluster_moments(prepared.view, labels, n_components, prepared.mean, runner)
     U = (prepared.mean + (1 - _OF_MEAN) * moments.shifts).T * (weights.top > 0)[:, None]
-    V = partition_codes(labels, n_components, prepared.view, np.float64, runner)
-    return unit_columns(U, V, np.sqrt(weights.top), prepared.view, runner)
+    norms = column_norms(U, np.sqrt(weights.top))
+    V = partition_codes(labels, len(norms), prepared.view, runner, norms)
+    return (U / norms).astype(prepared.view.dtype), V
 
 
 def kmeans_start(
@@ -164,15 +169,6 @@ def given_start(
     return unit_columns(U, V, np.ones(len(U)), prepared.view, runner, prepared.scales)
 
 
-def cost_samples(
-    prepared: Prepared, weights: Weights, labels: RowArray, n_clusters: int, runner: Runner
-) -> RowArray:
-    """Weighted squares of each sample about the centre of its cluster, (n, m)."""
-    moments = cluster_moments(prepared.view, labels, n_clusters, prepared.mean, runner)
-    centres = prepared.mean + moments.shifts
-    return weighted_distances(prepared.view, centres, labels, weights.omega, runner)
-
-
 def price_samples(
     view: View, mean: np.ndarray, price: np.ndarray, runner: Runner, dtype: Any = np.float64
 ) -> RowArray | None:
@@ -183,25 +179,60 @@ def price_samples(
 
 
 def assign_samples(
-    costs: RowArray, prices: RowArray | None, view: View, runner: Runner
+    prepared: Prepared,
+    weights: Weights,
+    labels: RowArray,
+    centres: np.ndarray,
+    prices: RowArray | None,
+    runner: Runner,
 ) -> RowArray:
-    """The assignment of every sample that is best for its costs and prices (n, m)."""
-    P = runner.empty(view, costs.shape[1:], view.dtype)
-    given = (costs,) if prices is None else (costs, prices)
-    runner.sweep(_AssignWork(), Feed(view), (P, *given))
+    """The assignment of every sample that is best for its cluster's centre and prices, (n, m)."""
+    view = prepared.view
+    P = runner.empty(view, (len(weights.omega),), view.dtype)
+    given = (labels,) if prices is None else (labels, prices)
+    work = _AssignWork(DistancesTo(centres, weights.omega))
+    runner.sweep(work, parts_of(view), (P, *given))
     return P
 
 
 @dataclass(frozen=True)
 class _AssignWork:
-    """Rows are the assignments, costs and, if there are any, prices."""
+    """Rows are the assignments, labels and, if there are any, prices."""
 
     fills: ClassVar = (0,)
+    costs: DistancesTo
 
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
-        P, costs, *prices = rows
-        P[:] = best_assignment(costs + prices[0] if prices else costs)
+    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
+        (part,), (P, labels, *prices) = block, rows
+        for own, costs in self.costs(part, labels):
+            P[own] = best_assignment(costs + prices[0][own] if prices else costs)
         return rows, ()
+
+
+def assign_together(
+    prepared: Prepared,
+    weights: Weights,
+    labels: RowArray,
+    centres: np.ndarray,
+    price_sums: np.ndarray,
+    runner: Runner,
+) -> np.ndarray:
+    """The one assignment that is best for all samples together, (1, m)."""
+    work = _CostWork(DistancesTo(centres, weights.omega))
+    (costs,) = runner.sweep(work, parts_of(prepared.view), (labels,))
+    return best_assignment((costs + price_sums)[None]).astype(prepared.view.dtype)
+
+
+@dataclass(frozen=True)
+class _CostWork:
+    """Costs of all samples; rows are the labels."""
+
+    fills: ClassVar = ()
+    costs: DistancesTo
+
+    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        found = (costs.sum(axis=0) for _, costs in self.costs(block[0], rows[0]))
+        return rows, (sum(found, np.zeros(len(self.costs.weights))),)
 
 
 def best_assignment(q: np.ndarray) -> np.ndarray:
@@ -242,6 +273,12 @@ def look(measured: Measured, labels: RowArray, n_clusters: int, runner: Runner) 
     return cluster_moments(measured.raw, labels, n_clusters, mean, runner)
 
 
+def column_norms(U: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Lengths of the columns of U in the weighted features; 1 for those without any."""
+    norms = np.sqrt(np.sum((root[:, None] * U) ** 2, axis=0))
+    return np.where(norms > 0, norms, 1)
+
+
 def unit_columns(
     U: np.ndarray,
     V: RowArray,
@@ -254,8 +291,7 @@ def unit_columns(
 
     Codes of rows that are rescaled by ``scales`` are rescaled with them.
     """
-    norms = np.sqrt(np.sum((root[:, None] * U) ** 2, axis=0))
-    norms = np.where(norms > 0, norms, 1)
+    norms = column_norms(U, root)
     out = runner.empty(view, V.shape[1:], view.dtype)
     given = (V,) if scales is None else (V, scales)
     runner.sweep(_ScaleWork(norms), Feed(view), (out, *given))

@@ -88,22 +88,24 @@ class _SameWork:
 
 
 def partition_codes(
-    labels: RowArray, n_components: int, view: View, dtype: Any, runner: Runner
+    labels: RowArray, n_components: int, view: View, runner: Runner, sizes: np.ndarray | None = None
 ) -> RowArray:
-    """Codes of a partition: large for the own cluster, small for the others."""
-    V = runner.empty(view, (n_components,), dtype)
-    runner.sweep(_PartitionWork(), Feed(view), (V, labels))
+    """Codes of a partition: large for the own cluster, small for the others; times ``sizes``."""
+    V = runner.empty(view, (n_components,), view.dtype)
+    sizes = np.ones(n_components) if sizes is None else sizes
+    runner.sweep(_PartitionWork(sizes), Feed(view), (V, labels))
     return V
 
 
 @dataclass(frozen=True)
 class _PartitionWork:
     fills: ClassVar = (0,)
+    sizes: np.ndarray
 
     def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
         V, labels = rows
-        V[:] = SOFTNESS
-        V[np.arange(len(V)), labels] = 1 + SOFTNESS
+        V[:] = SOFTNESS * self.sizes
+        V[np.arange(len(V)), labels] = (1 + SOFTNESS) * self.sizes[labels]
         return rows, ()
 
 
@@ -143,7 +145,7 @@ def _kmeans(
     U[:, : len(centres)] = 0.99 * centres.T + 0.01 * mean[:, None]
     labels = runner.empty(view, (), np.int64)
     runner.sweep(_NearestCentre(centres), parts_of(view), (labels,))
-    return scale * U, partition_codes(labels, n_components, view, view.dtype, runner)
+    return scale * U, partition_codes(labels, n_components, view, runner)
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,12 @@
 """The loop over sweeps, the solve of single rows, and the sums that schemes need between runs."""
 
 from fnmf.solver._basis import update_basis
+from fnmf.solver._codes import solve_codes
 from fnmf.solver._encode import Encoded, Projected, RowModel, encode, solve_rows
 from fnmf.solver._loop import solve
 from fnmf.solver._machine import Machine
 from fnmf.solver._moments import (
+    DistancesTo,
     cluster_means,
     cluster_moments,
     column_sums,
@@ -29,6 +31,7 @@ from fnmf.solver._state import (
 
 __all__ = [
     "HISTORY",
+    "DistancesTo",
     "Encoded",
     "Factors",
     "Journal",
@@ -50,6 +53,7 @@ __all__ = [
     "mean_square",
     "row_squares",
     "solve",
+    "solve_codes",
     "solve_rows",
     "sums_by_cluster",
     "update_basis",

@@ -7,7 +7,6 @@ that needs the fewest sweeps; the objective falls in any order.
 
 import numpy as np
 
-from fnmf.runners import RowArray
 from fnmf.solver._machine import Machine
 from fnmf.solver._own import descent_iteration, multiplicative_iteration
 from fnmf.solver._shared import shared_descent_iteration, shared_multiplicative_iteration
@@ -62,9 +61,7 @@ def solve(
         _go_on(snapshot, sweeps, factors)
         rows = snapshot.history.tolist()
         converged, ended = bool(snapshot.converged), bool(snapshot.ended)
-    before = None
     while not ended:
-        before = _copied(factors.V, before)
         reconstruction, smoothness = iterate(sweeps, factors)
         diversity = objective.weighting.penalty(factors.weights)
         total = reconstruction + diversity + smoothness
@@ -74,7 +71,7 @@ def solve(
             change = abs(rows[-2][0] - total) / size if size > 0 else 0.0
             # The objective settles long before the codes do, and clusters may be read off these.
             most = stopping.codes * stopping.tol
-            converged = change <= stopping.tol and sweeps.moved(before, factors.V) <= most
+            converged = change <= stopping.tol and sweeps.moved() <= most
         if observe is not None:
             terms = dict(zip(TERMS, rows[-1], strict=True))
             converged = observe(Progress(len(rows), terms, factors)) or converged
@@ -102,11 +99,3 @@ def _go_on(snapshot: Snapshot, sweeps: Sweeps, factors: Factors) -> None:
     fits = snapshot.history.dtype == HISTORY and len(snapshot.history)
     if not (fits and sweeps.pull.restore(snapshot.pull, factors.V)):
         raise ValueError("The checkpoint does not fit this run; begin anew without it.")
-
-
-def _copied(rows: RowArray, place: RowArray | None) -> RowArray:
-    """A copy, in the place of an earlier one if there is any."""
-    if place is None or not isinstance(rows, np.ndarray):
-        return rows.copy()
-    np.copyto(place, rows)
-    return place

@@ -124,22 +124,33 @@ def weighted_distances(
     Where there is but one centre nobody asks for labels.
     """
     distances = runner.empty(view, (len(weights),), dtype)
-    runner.sweep(_DistanceWork(centres, weights), parts_of(view), (distances, labels))
+    work = _DistanceWork(DistancesTo(centres, weights))
+    runner.sweep(work, parts_of(view), (distances, labels))
     return distances
 
 
 @dataclass(frozen=True)
 class _DistanceWork:
     fills: ClassVar = (0,)
-    centres: np.ndarray
-    weights: np.ndarray
+    to: "DistancesTo"
 
     def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
         (part,), (distances, labels) = block, rows
-        labels = labels if len(self.centres) > 1 else np.zeros(len(distances), np.intp)
-        for own, Z in _doubled(part):
-            distances[own] = self._distances(Z, labels[own])
+        for own, found in self.to(part, labels):
+            distances[own] = found
         return rows, ()
+
+
+@dataclass(frozen=True)
+class DistancesTo:
+    """Weighted squares of rows about centres; called with a block, gives a few rows at a time."""
+
+    centres: np.ndarray
+    weights: np.ndarray
+
+    def __call__(self, part: View, labels: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        labels = labels if len(self.centres) > 1 else np.zeros(part.shape[0], np.intp)
+        return ((own, self._distances(Z, labels[own])) for own, Z in _doubled(part))
 
     def _distances(self, Z: Any, own: np.ndarray) -> np.ndarray:
         centres, weights = self.centres, self.weights

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fnmf.backends.rows import KEEP, PLAIN, SQUARE_ROOT, solve_codes
+from fnmf.backends.rows import KEEP, PLAIN, SQUARE_ROOT, moves, solve_codes
 from fnmf.runners import RowArray
 from fnmf.solver._machine import Machine
 from fnmf.solver._pull import AsKept, OnBlock, TiedSums, pull_of
@@ -19,7 +19,6 @@ from fnmf.solver._work import (
     AssignWork,
     CodesWork,
     DescentWork,
-    MoveWork,
     ProjectWork,
     SharedWork,
     squared_shares,
@@ -99,9 +98,11 @@ class Sweeps:
         self.pull = pull_of(objective.ties, machine)
         self._tied: TiedSums | None = None
         self._hessians: np.ndarray | None = None
-        # Place for the projected rows of ``hals``, the same in every iteration.
-        self._projected: np.ndarray | None = None
+        # Places for the projected rows and last codes of ``hals``, the same in every iteration.
+        self._places: tuple[np.ndarray, np.ndarray] | None = None
         self._of: tuple[np.ndarray | None, ...] = (None, None)
+        # What the last step of V did, and how columns were multiplied after it.
+        self._moves, self._rescaled = np.zeros((3, 1)), np.ones(1)
 
     def refresh_ties(self, V: RowArray) -> np.ndarray:
         """Let the pull follow new codes; returns β v_aᵀ L v_a for each component."""
@@ -114,11 +115,16 @@ class Sweeps:
         factors = norms.astype(V.dtype)
         V *= factors
         self.pull.rescale(factors)
+        self._rescaled = factors.astype(np.float64)
 
-    def moved(self, before: RowArray, after: RowArray) -> float:
-        """How far codes have moved, relative to their size."""
-        change, size = self.machine.thin(MoveWork(), after, before)
-        return float(np.sqrt(change / size)) if size > 0 else 0.0
+    def moved(self) -> float:
+        """How far the last iteration has moved the codes, relative to their size."""
+        steps, along, squares = self._moves
+        # Columns were multiplied after the step; so written nothing cancels where both are small.
+        more = self._rescaled - 1
+        change = float(np.sum(steps + 2 * more * along + more**2 * squares))
+        size = float(self._rescaled**2 @ squares)
+        return float(np.sqrt(max(change, 0.0) / size)) if size > 0 else 0.0
 
     def codes(self, factors: Factors) -> tuple[np.ndarray, np.ndarray]:
         """Multiplicative step of V; returns (X∘P²Θ)ᵀV (d x c) and the Gram matrices U needs."""
@@ -129,6 +135,7 @@ class Sweeps:
         work = CodesWork(layout, packed, hessians, ties, strength, _STEPS[self.rule.name])
         sums = self.machine.sweep(work, V, factors.P, *tied)
         self._tied = TiedSums(sums.held, sums.squares)
+        self._stepped(sums.moves)
         n_components = V.shape[1]
         return (
             layout.unpack_basis(sums.targets, n_components),
@@ -164,6 +171,8 @@ class Sweeps:
         norms = machine.row_energy if robust else self._nothing.ravel()
         sums = machine.sweep(work, V, norms, *tied)
         self._tied = TiedSums(sums.held, sums.squares)
+        if not self.rule.in_turn:
+            self._stepped(sums.moves)
         codes_cross = layout.unpack_basis(sums.cross, V.shape[1])
         along = np.einsum("kc,kc->k", factors.U.astype(np.float64), codes_cross)
         return Together(
@@ -174,8 +183,13 @@ class Sweeps:
             loss=float(sums.loss),
         )
 
-    def solve_codes(self, factors: Factors) -> None:
-        """Coordinate descent on V, given X projected on the basis."""
+    def solve_codes(self, factors: Factors, rounds: int = _ROUNDS, least: float = 0.0) -> None:
+        """Coordinate descent on V, given X projected on the basis.
+
+        With a rule that takes samples in turn each sees its neighbours' newest codes; with any
+        other what the ties pull towards stands still, and a code is at least this share of the
+        largest of its row.
+        """
         layout, V, P = self.machine.layout, factors.V, factors.P
         ties, shared = self.objective.ties, self.objective.shared
         basis = self._weighted_basis(factors) if shared else factors.U
@@ -183,13 +197,17 @@ class Sweeps:
         project = ProjectWork(layout, packed, P if shared else None)
         hessians = self._shared_hessian(factors) if shared else self.hessians(factors)
         own = () if shared else (P,)
-        if ties.strength == 0:
-            work = DescentWork(project, hessians.astype(self._dtype), _ROUNDS)
-            self.machine.sweep(work, V, *own)
+        tied, on_block, strength = self._pulling()
+        if ties.strength == 0 or strength > 0:
+            grams = hessians.astype(self._dtype)
+            work = DescentWork(project, grams, on_block, strength, rounds, least)
+            (moved,) = self.machine.sweep(work, V, *tied, *own)
+            self._stepped(moved)
             return
-        if self._projected is None:
-            self._projected = np.empty_like(V)
-        cross = self._projected
+        if self._places is None:
+            self._places = np.empty_like(V), np.empty_like(V)
+        cross, before = self._places
+        np.copyto(before, V)
         self.machine.sweep(project, cross, *own)
         assert ties.edges is not None
         solve_codes(
@@ -199,8 +217,12 @@ class Sweeps:
             hessians.astype(self._dtype),
             self._dtype.type(ties.strength),
             *ties.edges,
-            _ROUNDS,
+            rounds,
         )
+        self._stepped(moves(V, before))
+
+    def _stepped(self, sums: np.ndarray) -> None:
+        self._moves, self._rescaled = sums, np.ones(sums.shape[1])
 
     def effective_weights(self, factors: Factors) -> np.ndarray:
         """Σ_j p_j² θ_j, the one weight of a feature when all samples share the assignment."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fnmf.backends.layout import Layout
-from fnmf.backends.rows import solve_codes
+from fnmf.backends.rows import moves, solve_codes
 from fnmf.runners import Rows
 from fnmf.solver._pull import OnBlock
 
@@ -21,10 +21,11 @@ _NO_NORMS = np.empty(0)
 
 
 class CodesSums(NamedTuple):
-    """(X∘P²Θ)ᵀV and the Gram matrices of the codes, as packed; and what the ties need."""
+    """(X∘P²Θ)ᵀV and the Gram matrices of the codes, as packed; moves; and what the ties need."""
 
     targets: np.ndarray
     grams: np.ndarray
+    moves: np.ndarray
     held: np.ndarray
     squares: np.ndarray
 
@@ -39,11 +40,12 @@ class SampleSums(NamedTuple):
 
 
 class SharedSums(NamedTuple):
-    """Xᵀ V, Vᵀ V and the loss of the robust objective, as packed; and what the ties need."""
+    """Xᵀ V, Vᵀ V and the loss of the robust objective, as packed; moves; what the ties need."""
 
     cross: np.ndarray
     gram: np.ndarray
     loss: np.ndarray
+    moves: np.ndarray
     held: np.ndarray
     squares: np.ndarray
 
@@ -62,10 +64,11 @@ class CodesWork:
 
     def __call__(self, block: Block, rows: Rows) -> tuple[Rows, CodesSums]:
         V, P, *tied = rows
+        before = V.copy()
         own = V, P, *self.ties.pulled(*tied)
         tail = self.strength, self.hessians, self.rule, self.layout.tiny
         targets, grams = self.layout.kernels.codes_block(*block, *self.factors, *own, *tail)
-        return rows, CodesSums(targets, grams, *self.ties.sums(V, *tied))
+        return rows, CodesSums(targets, grams, moves(V, before), *self.ties.sums(V, *tied))
 
 
 @dataclass(frozen=True)
@@ -107,11 +110,13 @@ class SharedWork:
 
     def __call__(self, block: Block, rows: Rows) -> tuple[Rows, SharedSums]:
         V, norms, *tied = rows
+        before = V.copy()
         own = V, *self.ties.pulled(*tied), self.strength, self.hessian
         norms = norms if self.robust else _NO_NORMS
         tail = self.rule, self.robust, norms, self.layout.tiny
         cross, gram, loss = self.layout.kernels.shared_block(*block, self.basis, *own, *tail)
-        return rows, SharedSums(cross, gram, np.asarray(loss), *self.ties.sums(V, *tied))
+        loss, moved = np.asarray(loss), moves(V, before)
+        return rows, SharedSums(cross, gram, loss, moved, *self.ties.sums(V, *tied))
 
 
 @dataclass(frozen=True)
@@ -133,21 +138,41 @@ class ProjectWork:
 
 @dataclass(frozen=True)
 class DescentWork:
-    """Coordinate descent on the codes of samples on their own; rows are V and, unless shared, P."""
+    """Coordinate descent on the codes of samples, each on its own.
+
+    Rows are V, those of the ties, and P unless shared. Whatever the ties pull towards stands still.
+    """
 
     fills: ClassVar = (0,)
     project: ProjectWork
     hessians: np.ndarray
+    ties: OnBlock
+    strength: np.floating
     rounds: int
+    least: float = 0.0
 
-    def __call__(self, block: Block, rows: Rows) -> tuple[Rows, tuple[()]]:
-        V, *own = rows
-        cross = np.empty_like(V)
+    def __call__(self, block: Block, rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        V, first, second, *own = rows
+        before, cross = V.copy(), np.empty_like(V)
         self.project(block, (cross, *own))
         squares = squared_shares(own[0] if own else None, len(self.hessians), V.dtype)
+        hessians = self.hessians
+        if self.strength > 0:
+            pull, degree = self.ties.pulled(first, second)
+            cross += self.strength * pull
+            # The drag of the ties is one more Hessian; mostly it is the same for all samples.
+            drag, one = self.strength * degree, np.eye(V.shape[1], dtype=V.dtype)
+            if len(squares) == 1 and (drag == drag[0]).all():
+                hessians = hessians + drag[0] * one
+            else:
+                shares = np.broadcast_to(squares, (len(V), squares.shape[1]))
+                squares = np.hstack([shares, drag[:, None]])
+                hessians = np.concatenate([hessians, one[None]])
         nobody = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, V.dtype)
-        solve_codes(cross, V, squares, self.hessians, V.dtype.type(0), *nobody, self.rounds)
-        return rows, ()
+        solve_codes(cross, V, squares, hessians, V.dtype.type(0), *nobody, self.rounds)
+        if self.least:
+            np.maximum(V, self.least * V.max(axis=1, keepdims=True), out=V)
+        return rows, (moves(V, before),)
 
 
 def squared_shares(P: np.ndarray | None, n_hessians: int, dtype: Any) -> np.ndarray:
@@ -158,22 +183,3 @@ def squared_shares(P: np.ndarray | None, n_hessians: int, dtype: Any) -> np.ndar
     if n_hessians == 1:
         squares = np.sum(squares, axis=1, keepdims=True)
     return squares.astype(dtype, copy=False)
-
-
-class MoveSums(NamedTuple):
-    """Squares of the change of the codes, and of the codes."""
-
-    change: np.ndarray
-    size: np.ndarray
-
-
-@dataclass(frozen=True)
-class MoveWork:
-    """How far codes have moved; rows are the codes after and before."""
-
-    fills: ClassVar = ()
-
-    def __call__(self, block: Block, rows: Rows) -> tuple[Rows, MoveSums]:
-        after, before = (codes.astype(np.float64) for codes in rows)
-        gap = (after - before).ravel()
-        return rows, MoveSums(np.asarray(gap @ gap), np.asarray(np.sum(after * after)))

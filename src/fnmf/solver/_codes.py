@@ -1,0 +1,27 @@
+"""Codes of all rows for a basis that is known."""
+
+import numpy as np
+
+from fnmf.solver._machine import Machine
+from fnmf.solver._state import Factors
+from fnmf.solver._sweeps import Sweeps
+from fnmf.terms import RULES, Objective
+
+_ROUNDS = 5
+# Codes at 0 could never leave it: they begin at this share of the largest of their row.
+_LEAST = 1e-3
+
+
+def solve_codes(
+    machine: Machine,
+    objective: Objective,
+    factors: Factors,
+    solver: str,
+    held: np.ndarray | None = None,
+) -> None:
+    """Solve for V, given all else; ``held`` are codes of the anchors, if there are any."""
+    sweeps, V = Sweeps(machine, objective, RULES[solver]), factors.V
+    if held is not None:
+        kept = np.vstack([held, np.ones(V.shape[1])]).astype(V.dtype)
+        assert sweeps.pull.restore(kept, V)
+    sweeps.solve_codes(factors, _ROUNDS, _LEAST)
