@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
 from fnmf.data._blocks import sparse_blocks
 from fnmf.data._dense import DenseView
@@ -66,8 +67,9 @@ class SparseView(View):
     def block(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
         values, indices, pointers = self.stored(start, stop)
         if self.scaling is not None:
-            factors = np.repeat(self.scaling.rows[start:stop], np.diff(pointers))
-            values = self.scaling.apply(values, indices, factors)
+            scaling = self.scaling
+            factors = np.ascontiguousarray(scaling.rows[start:stop])
+            values = _rescaled(values, indices, pointers, factors, scaling.caps, scaling.columns)
             values.flags.writeable = False
         return values, indices, pointers
 
@@ -117,3 +119,15 @@ class SparseView(View):
         pointers = np.concatenate([[0], np.cumsum(lengths)])
         places = np.arange(pointers[-1]) + np.repeat(begins - pointers[:-1], lengths)
         return self.X.data[places], self.X.indices[places], pointers
+
+
+@njit(nogil=True, cache=True)
+def _rescaled(values, indices, pointers, rows, caps, columns):  # type: ignore[no-untyped-def]
+    """``Scaling.apply`` for the entries of a block."""
+    out = np.empty_like(values)
+    first = pointers[0]
+    for i in range(len(pointers) - 1):
+        for e in range(pointers[i] - first, pointers[i + 1] - first):
+            k = indices[e]
+            out[e] = min(values[e], caps[k]) * columns[k] * rows[i]
+    return out

@@ -7,7 +7,7 @@ from fnmf.graph._attraction import attraction
 from fnmf.graph._modularity import modularity, ties_between
 from fnmf.graph._moves import Partition, improve
 from fnmf.graph._partition import best_of, partition, spectrum
-from fnmf.graph._parts import in_few_parts
+from fnmf.graph._parts import Graphs, in_few_parts
 from fnmf.graph._release import release_freed_memory
 from fnmf.graph._search import (
     choose_algorithm,
@@ -19,6 +19,7 @@ from fnmf.graph._small import nearest_rows, small_graph, small_graphs
 from fnmf.graph._votes import graph_votes
 
 __all__ = [
+    "Graphs",
     "Nearest",
     "Partition",
     "adaptive_neighbors",

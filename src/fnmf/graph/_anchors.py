@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from fnmf.backends.nearest import few_nearest
 from fnmf.data import View, spans
 from fnmf.graph._adaptive import adaptive_weights
+from fnmf.graph._products import products_with
 from fnmf.runners import Feed, RowArray, Rows, Runner, parts_of
 
 # Rows whose products with all anchors are held at once.
@@ -87,9 +88,7 @@ class _Search:
         rows = part.matrix(part.block(start, stop))
         if not part.sparse:
             rows = rows - self.centre
-        products = rows @ self.turned
-        whole = isinstance(products, np.ndarray)
-        products = np.ascontiguousarray(products) if whole else products.toarray()
+        products = products_with(rows, self.turned)
         energy = rows.multiply(rows) if part.sparse else rows * rows
         lengths = np.asarray(energy.sum(axis=1), np.float64).ravel()
         indices, distances = few_nearest(products, self.squares, lengths, self.k + 1, False)

@@ -5,23 +5,45 @@ neighbours: the graph falls into many parts, and nothing tells which of them bel
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
+import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 
-def in_few_parts(
-    build: Callable[[int], sp.csr_array], n_neighbors: int, n_clusters: int
-) -> sp.csr_array:
-    """A graph by ``build`` with neighbours doubled until it has at most ``n_clusters`` parts.
+class Graphs(NamedTuple):
+    """Graphs of the same rows.
 
-    It ends with half of the samples as neighbours, whatever the number of parts.
+    Attributes
+    ----------
+    build : callable
+        The graph of so many neighbours.
+    reach : callable or None
+        From the parts of the rows to the fewest neighbours with which any two of them meet.
     """
-    graph = build(n_neighbors)
-    while (
-        connected_components(graph, directed=False)[0] > n_clusters
-        and 2 * n_neighbors <= graph.shape[0] // 2
-    ):
+
+    build: Callable[[int], sp.csr_array]
+    reach: Callable[[np.ndarray], int] | None = None
+
+
+def in_few_parts(graphs: Graphs, n_neighbors: int, n_clusters: int) -> sp.csr_array:
+    """A graph with neighbours doubled until it has at most ``n_clusters`` parts.
+
+    Never more neighbours than half of the samples; of those that leave as many parts the fewest.
+    """
+    best = graphs.build(n_neighbors)
+    most = best.shape[0] // 2
+    fewest, parts = connected_components(best, directed=False)
+    needed = 0
+    while fewest > n_clusters and 2 * n_neighbors <= most:
         n_neighbors *= 2
-        graph = build(n_neighbors)
-    return graph
+        if graphs.reach is not None and not needed:
+            needed = graphs.reach(parts)
+        if n_neighbors < needed:
+            continue
+        graph = graphs.build(n_neighbors)
+        count, found = connected_components(graph, directed=False)
+        if count < fewest:
+            best, fewest, parts, needed = graph, count, found, 0
+    return best

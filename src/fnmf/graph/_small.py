@@ -4,27 +4,28 @@ It is built dozens of times while a fit explores. Distances lose digits that the
 would keep, which moves a neighbour only among those equally near.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numba import njit
 
 from fnmf.backends.nearest import few_nearest
 from fnmf.graph._adaptive import adaptive_weights
+from fnmf.graph._parts import Graphs
+from fnmf.graph._products import products_with, turned
 
 
 def small_graph(rows: Any, n_neighbors: int) -> sp.csr_array:
     """Symmetric graph of the nearest neighbours of ``rows``, dense or CSR."""
-    return small_graphs(rows)(n_neighbors)
+    return small_graphs(rows).build(n_neighbors)
 
 
-def small_graphs(rows: Any) -> Callable[[int], sp.csr_array]:
+def small_graphs(rows: Any) -> Graphs:
     """Graphs of any number of neighbours of the same rows."""
-    products = rows @ rows.T
-    products = products if isinstance(products, np.ndarray) else products.toarray()
-    return partial(_graph, products)
+    products = products_with(rows, turned(rows))
+    return Graphs(partial(_graph, products), partial(_reach, products))
 
 
 def _graph(products: np.ndarray, n_neighbors: int) -> sp.csr_array:
@@ -41,10 +42,39 @@ def _graph(products: np.ndarray, n_neighbors: int) -> sp.csr_array:
     return S
 
 
+@njit(nogil=True, cache=True)
+def _reach(products, parts):  # type: ignore[no-untyped-def]
+    """The fewest neighbours with which a row is tied to one of another part.
+
+    Of so many neighbours those count that are nearer than the next one after them; if all are
+    equally near, all of them do.
+    """
+    n = len(products)
+    fewest = n
+    gaps = np.empty(n)
+    for i in range(n):
+        nearest = outside = np.inf
+        for j in range(n):
+            if j == i:
+                continue
+            gap = products[i, i] + float(products[j, j]) - 2 * float(products[i, j])
+            gaps[j] = max(gap, 0.0)
+            nearest = min(nearest, gaps[j])
+            if parts[j] != parts[i]:
+                outside = min(outside, gaps[j])
+        count = 0
+        for j in range(n):
+            if j != i and gaps[j] <= outside:
+                count += 1
+                if outside == nearest and parts[j] != parts[i]:
+                    break
+        fewest = min(fewest, count)
+    return fewest
+
+
 def nearest_rows(here: Any, there: Any, count: int) -> np.ndarray:
     """The ``count`` rows ``there`` nearest to each row ``here``, nearest first."""
-    products = here @ there.T
-    products = products if isinstance(products, np.ndarray) else products.toarray()
+    products = products_with(here, turned(there))
     squares = there.multiply(there) if not isinstance(there, np.ndarray) else there * there
     gaps = np.asarray(squares.sum(axis=1), np.float64).ravel() - 2.0 * products
     count = min(count, gaps.shape[1])

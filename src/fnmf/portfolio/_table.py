@@ -87,9 +87,13 @@ class Table:
         used = np.flatnonzero(factors)
         factors = factors[used].astype(np.float32)
         if self.sparse:
-            rows = self.rows[:, used] @ sp.diags_array(factors)
-            lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1))).ravel()
-            return sp.csr_array(sp.diags_array(_inverse(lengths)) @ rows) if unit else rows
+            rows = self.rows if len(used) == len(self.typical) else self.rows[:, used]
+            values = rows.data * factors[rows.indices]
+            if unit:
+                owners = np.repeat(np.arange(self.shape[0]), np.diff(rows.indptr))
+                squares = np.bincount(owners, values * values, self.shape[0])
+                values *= _inverse(np.sqrt(squares))[owners]
+            return sp.csr_array((values, rows.indices, rows.indptr), rows.shape)
         rows = self.rows[:, used] if len(used) < len(self.typical) else self.rows
         rows = rows * factors
         if unit:

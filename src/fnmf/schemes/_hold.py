@@ -15,6 +15,7 @@ from fnmf._lloyd import quick_kmeans
 from fnmf._settings import Settings
 from fnmf.data import View, drawn
 from fnmf.graph import (
+    Graphs,
     Nearest,
     anchor_mass,
     anchor_votes,
@@ -225,7 +226,7 @@ def hold_of(weighted: View, settings: Settings, seed: int, runner: Runner, ledge
         return neighbor_graph(weighted, n_neighbors, settings.search, runner, verbose=verbose)
 
     def make() -> sp.csr_array:
-        return in_few_parts(build, settings.n_neighbors, settings.clusters)
+        return in_few_parts(Graphs(build), settings.n_neighbors, settings.clusters)
 
     graph = kept_graph(ledger, f"graph-{seed}", make, weighted.shape[0])
     return GraphHold(graph, weighted, runner)

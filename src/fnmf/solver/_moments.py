@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf.backends.csr import sums_of_entries
 from fnmf.data import View
 from fnmf.runners import Feed, RowArray, Rows, Runner, add_up, parts_of
 from fnmf.terms import Moments
@@ -68,21 +69,16 @@ class _ClusterWork:
 
 def sums_by_cluster(Z: Any, labels: np.ndarray, n_clusters: int, mean: np.ndarray) -> ClusterSums:
     """Sums of rows about ``mean``, in the number type of the rows."""
-    members = indicator(labels, n_clusters, Z.dtype)
     if isinstance(Z, np.ndarray):
+        members = indicator(labels, n_clusters, Z.dtype)
         gaps = Z - mean
         powers = gaps * gaps
         fourth = np.einsum("ik,ik->k", powers, powers)
         return ClusterSums(members @ gaps, members @ powers, fourth)
-    columns, pattern = Z.indices, (Z.indices, Z.indptr)
-    gaps = Z.data - mean[columns]
-    present, first, second = (
-        (members @ sp.csr_array((values, *pattern), Z.shape)).toarray()
-        for values in (np.ones_like(gaps), gaps, gaps**2)
-    )
+    entries = Z.indptr, Z.indices, Z.data
+    (present, first, second), fourth = sums_of_entries(*entries, labels, mean, n_clusters)
     # Entries that are not stored are zeros, and lie ``mean`` below the mean.
-    absent = members.sum(axis=1)[:, None] - present
-    fourth = np.bincount(columns, gaps**4, Z.shape[1])
+    absent = np.bincount(labels, minlength=n_clusters)[:, None] - present
     return ClusterSums(
         first - absent * mean,
         second + absent * mean**2,

@@ -1,0 +1,21 @@
+"""Products of rows with other rows, dense, whatever the rows are."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf.backends.csr import dense_products
+
+
+def turned(rows: Any) -> Any:
+    """Rows feature by feature, as ``products_with`` wants them."""
+    return rows.T if isinstance(rows, np.ndarray) else sp.csr_array(rows.T)
+
+
+def products_with(rows: Any, others: Any) -> np.ndarray:
+    """``rows`` times ``others``, which are turned; both dense or CSR."""
+    if isinstance(rows, np.ndarray) or isinstance(others, np.ndarray):
+        return np.ascontiguousarray(rows @ others)
+    parts = others.indptr, others.indices, others.data
+    return dense_products(rows.indptr, rows.indices, rows.data, *parts, others.shape[1])
