@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.cluster.hierarchy import linkage
 
 from fnmf.graph import best_of, partition, small_graph, spectrum, ties_between
 from fnmf.portfolio._explore import Candidate, Task
@@ -166,6 +165,9 @@ def levels(task: Task, chosen: Candidate, found: Numbers) -> tuple[int, ...]:
     """
     if found.best < 3:
         return ()
+    # Most fits are told the number of clusters, and need not wait for it.
+    from scipy.cluster.hierarchy import linkage
+
     labels = found.labels[found.score.argmax()]
     rows, _ = _prepared(task, chosen)
     members = np.zeros((found.best, len(labels)), rows.dtype)

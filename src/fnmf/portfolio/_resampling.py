@@ -13,6 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from fnmf.graph import nearest_rows, partition, small_graph
 from fnmf.portfolio._columns import copies
 from fnmf.portfolio._explore import Candidate, Task, again
+from fnmf.runners import Runner
 
 _STARTS = 1
 _SPLITS = 3
@@ -95,11 +96,11 @@ def features_agree(graphs: Sequence[sp.csr_array], n_clusters: int, seed: int) -
     return float(adjusted_rand_score(one, other))
 
 
-def agreement(task: Task, chosen: Candidate) -> float | None:
+def agreement(task: Task, chosen: Candidate, runner: Runner) -> float | None:
     """How far halves of the features that a candidate uses agree; ``None`` if they are too few."""
     graphs = feature_halves(task, chosen, task.n_neighbors, _SPLITS)
-    split = [graphs[i : i + 2] for i in range(0, len(graphs), 2)]
-    found = [features_agree(two, task.n_clusters, task.seed) for two in split]
+    split = [(graphs[i : i + 2], task.n_clusters, task.seed) for i in range(0, len(graphs), 2)]
+    found = list(runner.each(features_agree, split))
     return float(np.mean(found)) if found else None
 
 
@@ -108,19 +109,19 @@ def halves_agree(agreement: float) -> bool:
     return agreement >= _LEAST_AGREEMENT
 
 
-def agrees_beyond_chance(task: Task, chosen: Candidate) -> bool:
+def agrees_beyond_chance(task: Task, chosen: Candidate, runner: Runner) -> bool:
     """Whether halves of the features in use agree more than they would had samples been shuffled.
 
     These features were chosen by the clusters, so that even chance agrees with itself, the more
     so the fewer samples there are.
     """
-    found = agreement(task, chosen)
+    found = agreement(task, chosen, runner)
     if found is None or found <= _BEYOND:
         return False
     rng = np.random.RandomState(task.seed)
     for _ in range(_SHUFFLES):
         other = replace(task, table=task.table.shuffled(rng))
-        chance = agreement(other, again(other, chosen))
+        chance = agreement(other, again(other, chosen), runner)
         if chance is not None and found <= chance + _BEYOND:
             return False
     return True

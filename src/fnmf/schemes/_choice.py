@@ -133,7 +133,7 @@ def _real(
         real = beyond_chance(found)
         if real is False:
             # A half of all features may be mostly noise; those in use are fewer and better.
-            real = agrees_beyond_chance(task, one)
+            real = agrees_beyond_chance(task, one, runner)
         if real is not False:
             return one, found, real
         tested.append((one, found))
