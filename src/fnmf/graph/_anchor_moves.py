@@ -1,8 +1,8 @@
 """Clusters of samples that anchors hold together: moved one by one while modularity rises.
 
 The graph S = Z Λ⁻¹ Zᵀ is never made. What ties a sample to a cluster goes through its few anchors,
-each of which knows its mass in every cluster. Block after block this goes through all samples; the
-masses go with it.
+each of which knows its mass in every cluster. Within a block a sample sees the moves before it;
+blocks do not see each other, and what they have changed is added up after each time through all.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,10 @@ _STILL = 0.001
 
 
 class Held(NamedTuple):
-    """What moves depend on: mass of each anchor in every cluster, sizes, and moves so far."""
+    """What moves depend on, or how they change it: masses of anchors in every cluster, sizes.
+
+    And how many samples have moved.
+    """
 
     within: np.ndarray
     sizes: np.ndarray
@@ -50,12 +53,12 @@ def held_clusters(
     # As those of scikit-learn's k-means: half the room.
     labels = runner.empty(view, (), np.int32)
     within, sizes = runner.sweep(_VoteWork(of_anchors), Feed(view), (labels, *nearest))
-    state = Held(within, sizes, np.zeros(1, np.int64))
-    work = _MoveWork(np.where(mass > 0, mass, 1), view.shape[0])
+    mass = np.where(mass > 0, mass, 1)
     for _ in range(_SWEEPS):
-        before = int(state.moved[0])
-        state = runner.walk(work, Feed(view), (labels, *nearest), state)
-        if int(state.moved[0]) - before <= _STILL * view.shape[0]:
+        work = _MoveWork(mass, within, sizes, view.shape[0])
+        change = runner.sweep(work, Feed(view), (labels, *nearest))
+        within, sizes = within + change.within, sizes + change.sizes
+        if change.moved[0] <= _STILL * view.shape[0]:
             break
     return labels
 
@@ -81,13 +84,17 @@ class _MoveWork:
 
     fills: ClassVar = (0,)
     mass: np.ndarray
+    within: np.ndarray
+    sizes: np.ndarray
     n: int
 
-    def __call__(self, block: tuple[()], rows: Rows, state: Held) -> tuple[Rows, Held]:
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, Held]:
         labels, anchors, shares = rows
-        shares = shares.astype(np.float64)
-        _move(anchors, shares, self.mass, labels, *state, self.n, resolution(len(state.sizes)))
-        return rows, state
+        now = Held(self.within.copy(), self.sizes.copy(), np.zeros(1))
+        price = resolution(len(self.sizes))
+        _move(anchors, shares.astype(np.float64), self.mass, labels, *now, self.n, price)
+        change = Held(now.within - self.within, now.sizes - self.sizes, now.moved)
+        return rows, change
 
 
 @njit(nogil=True, cache=True)
@@ -104,10 +111,11 @@ def _masses(anchors, shares, labels, n_anchors, k):  # type: ignore[no-untyped-d
 def _move(anchors, shares, mass, labels, within, count, moved, n, resolution):  # type: ignore[no-untyped-def]
     """Changes labels and masses; every sample has degree 1, since rows of Z sum to 1."""
     held, k = anchors.shape[1], len(count)
-    tied = np.zeros(k)
+    tied, here = np.zeros(k), np.bincount(labels, minlength=k)
     for i in range(len(labels)):
         own = labels[i]
-        if count[own] == 1:
+        # Other blocks move theirs meanwhile: who keeps one of each cluster leaves none empty.
+        if here[own] == 1:
             continue
         tied[:] = 0
         itself = 0.0
@@ -123,6 +131,8 @@ def _move(anchors, shares, mass, labels, within, count, moved, n, resolution):  
                 best, most = a, gain
         if best != own:
             labels[i] = best
+            here[own] -= 1
+            here[best] += 1
             count[own] -= 1
             count[best] += 1
             for e in range(held):
