@@ -60,8 +60,6 @@ def test_dropped_features_are_those_of_factor_zero(view):
 
 def test_energies_and_mean_are_those_of_the_rows(view):
     X = expected(False, np.arange(D))
-    np.testing.assert_allclose(view.row_energy(3, 20), (X[3:20] ** 2).sum(axis=1))
-    np.testing.assert_allclose(view.column_energy(3, 20), (X[3:20] ** 2).sum(axis=0))
     assert view.mean() == pytest.approx(X.mean(), rel=1e-14)
 
 

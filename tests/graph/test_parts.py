@@ -1,13 +1,11 @@
 """Rows that repeat each other must not leave the graph in more parts than clusters."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import connected_components
 
 from fnmf import FNMF
-from fnmf.graph import in_few_parts, small_graph
+from fnmf.graph import Graphs, in_few_parts, small_graph, small_graphs
 from fnmf.metrics import clustering_accuracy
 
 
@@ -22,13 +20,13 @@ def repeated(seed: int, copies: int = 30) -> tuple[np.ndarray, np.ndarray]:
 def test_neighbours_grow_until_parts_are_no_more_than_clusters():
     X, _ = repeated(0)
     assert connected_components(small_graph(X, 5))[0] == 20
-    graph = in_few_parts(partial(small_graph, X), 5, 4)
+    graph = in_few_parts(small_graphs(X), 5, 4)
     assert connected_components(graph)[0] <= 4
 
 
 def test_a_graph_in_few_parts_is_left_as_it_is():
     X = np.random.default_rng(0).normal(size=(60, 3))
-    graph = in_few_parts(partial(small_graph, X), 5, 3)
+    graph = in_few_parts(small_graphs(X), 5, 3)
     assert (graph != small_graph(X, 5)).nnz == 0
 
 
@@ -40,8 +38,25 @@ def test_growing_ends_even_if_parts_stay_many():
         asked.append(n_neighbors)
         return small_graph(X, 5)
 
-    in_few_parts(build, 5, 2)
+    in_few_parts(Graphs(build), 5, 2)
     assert asked == [5, 10, 20, 40, 80]
+
+
+def test_more_neighbours_that_join_nothing_are_not_taken():
+    X = np.repeat(np.eye(4), 60, axis=0)
+    graph = in_few_parts(small_graphs(X), 5, 2)
+    assert (graph != small_graph(X, 5)).nnz == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_reach_is_the_fewest_neighbours_that_join_parts(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 3, (60, rng.integers(1, 5))).astype(float)
+    graphs = small_graphs(X)
+    count, parts = connected_components(graphs.build(2), directed=False)
+    fewer = [k for k in range(3, 59) if connected_components(graphs.build(k))[0] < count]
+    if count > 1:
+        assert graphs.reach(parts) == min(fewer, default=59)
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -74,14 +74,6 @@ class DenseView(View):
     def matrix(self, block: tuple[np.ndarray, ...]) -> np.ndarray:
         return block[0]
 
-    def row_energy(self, start: int, stop: int) -> np.ndarray:
-        (rows,) = self.block(start, stop)
-        return np.einsum("ik,ik->i", rows, rows, dtype=np.float64)
-
-    def column_energy(self, start: int, stop: int) -> np.ndarray:
-        (rows,) = self.block(start, stop)
-        return np.einsum("ik,ik->k", rows, rows, dtype=np.float64)
-
     def mean(self) -> float:
         return float(self.X.mean(dtype=np.float64))
 

@@ -100,15 +100,6 @@ class SparseView(View):
         rows.indices, rows.indptr = (a.astype(np.int32) for a in (rows.indices, rows.indptr))
         return rows.astype(self.dtype)
 
-    def row_energy(self, start: int, stop: int) -> np.ndarray:
-        values, _, pointers = self.block(start, stop)
-        sums = np.concatenate([[0.0], np.cumsum(values.astype(np.float64) ** 2)])
-        return np.diff(sums[pointers - pointers[0]])
-
-    def column_energy(self, start: int, stop: int) -> np.ndarray:
-        values, indices, _ = self.block(start, stop)
-        return np.bincount(indices, values.astype(np.float64) ** 2, self.shape[1])
-
     def mean(self) -> float:
         return float(np.sum(self.X.data, dtype=np.float64)) / (self.shape[0] * self.shape[1])
 

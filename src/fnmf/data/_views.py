@@ -108,14 +108,6 @@ class View(ABC):
         """A block as an array or CSR matrix."""
 
     @abstractmethod
-    def row_energy(self, start: int, stop: int) -> np.ndarray:
-        """‖x_i‖² of these rows, in double precision."""
-
-    @abstractmethod
-    def column_energy(self, start: int, stop: int) -> np.ndarray:
-        """Σ_i x_ik² over these rows, in double precision."""
-
-    @abstractmethod
     def mean(self) -> float:
         """Mean of all entries of X."""
 

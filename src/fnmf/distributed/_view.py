@@ -199,8 +199,6 @@ class DaskView(View):
     block: Any = _elsewhere
     exact: Any = _elsewhere
     matrix: Any = _elsewhere
-    row_energy: Any = _elsewhere
-    column_energy: Any = _elsewhere
 
 
 def _place(stored: Stored | None, number: int) -> tuple[str, ...]:

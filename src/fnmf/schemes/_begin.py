@@ -8,13 +8,14 @@ little left to do.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from fnmf.data import View, drawn
-from fnmf.runners import RowArray, Runner
+from fnmf.data import drawn
+from fnmf.runners import RowArray
 from fnmf.schemes._hold import AnchorHold
-from fnmf.solver import Factors, Machine, Observe, Stopping, solve, solve_codes
+from fnmf.solver import Factors, Machine, Stopping, solve, solve_codes
 from fnmf.terms import AnchorTies, Objective, ResidualWeighting, Weighting
 
 # Rows of the sample: one in so many, within limits. Twice the fewest or less are not worth one.
@@ -26,36 +27,35 @@ def many(n: int) -> bool:
     return n > 2 * _FEWEST
 
 
-def begun_on_sample(
-    view: View,
-    hold: AnchorHold,
-    objective: Objective,
-    factors: Factors,
-    solver: str,
-    stopping: Stopping,
-    seed: int,
-    runner: Runner,
-    observe: Observe | None = None,
-) -> Factors:
+class Run(NamedTuple):
+    """A run of the solver over all rows."""
+
+    machine: Machine
+    objective: Objective
+    solver: str
+    stopping: Stopping
+
+
+def begun_on_sample(run: Run, hold: AnchorHold, factors: Factors, seed: int) -> Factors:
     """Factors of all rows for a basis that has settled on a sample."""
-    n = view.shape[0]
+    objective, view, runner = run.objective, run.machine.view, run.machine.runner
+    n, shared = view.shape[0], objective.shared
     assert hold.anchors is not None
     size = min(max(n // _ONE_IN, _FEWEST), _MOST)
     # With all anchors among it none is without mass.
     sample = np.union1d(hold.anchors, drawn(n, size, np.random.RandomState(seed)))
     ties = hold.ties_of(sample, objective.ties.strength, view.dtype)
     few = replace(objective, weighting=_of(objective.weighting, sample), ties=ties)
-    shared = objective.shared
     P = factors.P if shared else factors.P[sample]
     start = Factors(factors.U, factors.V[sample], P, factors.weights)
     machine = Machine(view.subset(sample), runner)
-    ending = replace(stopping, floor=stopping.floor * len(sample) / n)
-    found = solve(machine, few, start, solver, ending, observe).factors
+    stopping = replace(run.stopping, floor=run.stopping.floor * len(sample) / n)
+    found = solve(machine, few, start, run.solver, stopping).factors
     held = None
     if isinstance(ties, AnchorTies):
         held = ties.codes(machine.anchor_sums(ties, found.V).held)
     begun = Factors(found.U, factors.V, found.P if shared else factors.P, found.weights)
-    solve_codes(Machine(view, runner), objective, begun, solver, held)
+    solve_codes(run.machine, objective, begun, run.solver, held)
     return begun
 
 

@@ -20,7 +20,7 @@ from fnmf._settings import Settings
 from fnmf.data import quickest
 from fnmf.exceptions import NoStructureWarning, WeightCollapseWarning
 from fnmf.runners import RowArray, Runner
-from fnmf.schemes._begin import begun_on_sample, many
+from fnmf.schemes._begin import Run, begun_on_sample, many
 from fnmf.schemes._choice import Choice, choose, stability, weight_shares
 from fnmf.schemes._code_clusters import cluster_codes
 from fnmf.schemes._confidence import Voters, confidence
@@ -273,9 +273,8 @@ class RelevanceScheme(Scheme):
         machine, hold = Machine(view, self.runner), setting.hold
         own = isinstance(settings.init, str) and settings.init == "kmeans"
         if own and isinstance(hold, AnchorHold) and many(view.shape[0]) and journal.last() is None:
-            factors = begun_on_sample(
-                view, hold, objective, factors, settings.solver, stopping, seed, self.runner
-            )
+            run = Run(machine, objective, settings.solver, stopping)
+            factors = begun_on_sample(run, hold, factors, seed)
         result = solve(machine, objective, factors, settings.solver, stopping, observe, journal)
         if setting.ties.strength == 0:
             # On their own rows are independent: end with the row solve of ``transform``.
@@ -296,9 +295,9 @@ class RelevanceScheme(Scheme):
         if anchors is not None:
             kept = self.measured.view.subset(anchors)
             X, scales = kept.X, prepared.scales[anchors]
+            codes = setting.hold.anchor_codes(factors.V, Machine(prepared.view, self.runner))
         elif not self.measured.view.remote:
             scales = prepared.scales
-            codes = setting.hold.anchor_codes(factors.V, Machine(prepared.view, self.runner))
         return Fitted(
             components=np.ascontiguousarray(factors.U.T),
             embedding=factors.V,

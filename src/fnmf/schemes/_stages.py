@@ -204,8 +204,8 @@ class _AssignWork:
 
     def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
         (part,), (P, labels, *prices) = block, rows
-        for own, costs in self.costs(part, labels):
-            P[own] = best_assignment(costs + prices[0][own] if prices else costs)
+        costs = self.costs(part, labels)
+        P[:] = best_assignment(costs + prices[0] if prices else costs)
         return rows, ()
 
 
@@ -231,8 +231,7 @@ class _CostWork:
     costs: DistancesTo
 
     def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
-        found = (costs.sum(axis=0) for _, costs in self.costs(block[0], rows[0]))
-        return rows, (sum(found, np.zeros(len(self.costs.weights))),)
+        return rows, (self.costs(block[0], rows[0]).sum(axis=0),)
 
 
 def best_assignment(q: np.ndarray) -> np.ndarray:

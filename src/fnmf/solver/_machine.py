@@ -8,7 +8,7 @@ from fnmf.backends.layout import layout_of
 from fnmf.backends.rows import graph_product
 from fnmf.data import View
 from fnmf.runners import Feed, RowArray, Runner, Statistics, Work, add_up, concatenated
-from fnmf.solver._moments import row_squares
+from fnmf.solver._moments import column_squares, row_squares
 from fnmf.solver._pull import GatherWork, TiedSums
 from fnmf.terms import AnchorTies, Edges
 
@@ -43,7 +43,7 @@ class Machine:
     @cached_property
     def column_energy(self) -> np.ndarray:
         """Σ_i x_ik²."""
-        return sum(self.runner.over(_column_energy, self.view), np.zeros(1))
+        return sum(self.runner.over(column_squares, self.view), np.zeros(1))
 
     @cached_property
     def row_energy(self) -> np.ndarray:
@@ -65,7 +65,3 @@ class Machine:
     def anchor_sums(self, ties: AnchorTies, V: RowArray) -> TiedSums:
         """Zᵀ V, of which the codes of the anchors are made, and Σ_i v_i²."""
         return self.thin(GatherWork(len(ties.mass)), V, ties.indices, ties.shares)
-
-
-def _column_energy(part: View) -> np.ndarray:
-    return part.column_energy(0, part.shape[0])

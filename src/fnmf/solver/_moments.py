@@ -1,13 +1,16 @@
 """Sums over the data that a change of the feature weights needs, one sweep each."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from fnmf.backends.csr import sums_of_entries
+from fnmf.backends.passes import ClusterSums, row_distances, rows_of
+from fnmf.backends.passes import cluster_sums as dense_sums
+from fnmf.backends.passes import column_sums as dense_columns
+from fnmf.backends.rescale import Rescaled
 from fnmf.data import View
 from fnmf.runners import Feed, RowArray, Rows, Runner, add_up, parts_of
 from fnmf.terms import Moments
@@ -39,14 +42,6 @@ class _CountWork:
         return rows, (np.bincount(rows[0], minlength=self.n_clusters),)
 
 
-class ClusterSums(NamedTuple):
-    """Sums of values and squares by cluster, (k, d), and of fourth powers over all, (d,)."""
-
-    sums: np.ndarray
-    squares: np.ndarray
-    fourth: np.ndarray
-
-
 def cluster_moments(
     view: View, labels: RowArray, n_clusters: int, mean: np.ndarray, runner: Runner
 ) -> Moments:
@@ -63,19 +58,17 @@ class _ClusterWork:
 
     def __call__(self, part: View, labels: np.ndarray) -> tuple[np.ndarray, ...]:
         k = self.n_clusters
-        found = (sums_by_cluster(Z, labels[own], k, self.mean) for own, Z in _doubled(part))
-        return np.bincount(labels, minlength=k), *add_up(found)
+        rows = part.double(0, part.shape[0]) if part.sparse else rows_of(part)
+        return np.bincount(labels, minlength=k), *sums_by_cluster(rows, labels, k, self.mean)
 
 
-def sums_by_cluster(Z: Any, labels: np.ndarray, n_clusters: int, mean: np.ndarray) -> ClusterSums:
-    """Sums of rows about ``mean``, in the number type of the rows."""
-    if isinstance(Z, np.ndarray):
-        members = indicator(labels, n_clusters, Z.dtype)
-        gaps = Z - mean
-        powers = gaps * gaps
-        fourth = np.einsum("ik,ik->k", powers, powers)
-        return ClusterSums(members @ gaps, members @ powers, fourth)
-    entries = Z.indptr, Z.indices, Z.data
+def sums_by_cluster(
+    rows: Any, labels: np.ndarray, n_clusters: int, mean: np.ndarray
+) -> ClusterSums:
+    """Sums of rows about ``mean``: dense ones, as ``rows_of`` gives them, or CSR in doubles."""
+    if isinstance(rows, Rescaled):
+        return ClusterSums(*dense_sums(rows, labels, mean, n_clusters))
+    entries = rows.indptr, rows.indices, rows.data
     (present, first, second), fourth = sums_of_entries(*entries, labels, mean, n_clusters)
     # Entries that are not stored are zeros, and lie ``mean`` below the mean.
     absent = np.bincount(labels, minlength=n_clusters)[:, None] - present
@@ -99,12 +92,12 @@ class _MeanWork:
     n_clusters: int
 
     def __call__(self, part: View, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        (sums,) = add_up((self._sums(Z, labels[own]),) for own, Z in _doubled(part))
-        return sums, np.bincount(labels, minlength=self.n_clusters)
-
-    def _sums(self, Z: Any, labels: np.ndarray) -> np.ndarray:
-        sums = indicator(labels, self.n_clusters, Z.dtype) @ Z
-        return sums if isinstance(sums, np.ndarray) else sums.toarray()
+        counts = np.bincount(labels, minlength=self.n_clusters)
+        if not part.sparse:
+            zero = np.zeros(part.shape[1])
+            return sums_by_cluster(rows_of(part), labels, self.n_clusters, zero).sums, counts
+        rows = part.double(0, part.shape[0])
+        return (indicator(labels, self.n_clusters, rows.dtype) @ rows).toarray(), counts
 
 
 def weighted_distances(
@@ -132,27 +125,23 @@ class _DistanceWork:
 
     def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
         (part,), (distances, labels) = block, rows
-        for own, found in self.to(part, labels):
-            distances[own] = found
+        distances[:] = self.to(part, labels)
         return rows, ()
 
 
 @dataclass(frozen=True)
 class DistancesTo:
-    """Weighted squares of rows about centres; called with a block, gives a few rows at a time."""
+    """Weighted squares of the rows of a block about centres, (n, m)."""
 
     centres: np.ndarray
     weights: np.ndarray
 
-    def __call__(self, part: View, labels: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        labels = labels if len(self.centres) > 1 else np.zeros(part.shape[0], np.intp)
-        return ((own, self._distances(Z, labels[own])) for own, Z in _doubled(part))
-
-    def _distances(self, Z: Any, own: np.ndarray) -> np.ndarray:
+    def __call__(self, part: View, labels: np.ndarray) -> np.ndarray:
         centres, weights = self.centres, self.weights
-        if isinstance(Z, np.ndarray):
-            Z -= centres[own]
-            return np.square(Z, out=Z) @ weights.T
+        if not part.sparse:
+            return row_distances(rows_of(part), centres, labels, weights)
+        Z = part.double(0, part.shape[0])
+        own = labels if len(centres) > 1 else np.zeros(part.shape[0], np.intp)
         energy = Z.multiply(Z) @ weights.T
         basis = (weights[:, None, :] * centres).reshape(-1, Z.shape[1])
         cross = (Z @ basis.T).reshape(len(own), len(weights), len(centres))
@@ -163,24 +152,33 @@ class DistancesTo:
 
 def row_squares(part: View) -> np.ndarray:
     """‖z_i‖² of all rows."""
-    return np.concatenate([np.empty(0), *(part.row_energy(*span) for span in part.few())])
+    n, d = part.shape
+    if part.sparse:
+        values, _, pointers = part.block(0, n)
+        sums = np.concatenate([[0.0], np.cumsum(values.astype(np.float64) ** 2)])
+        return np.diff(sums[pointers - pointers[0]])
+    centre, ones = np.zeros((1, d)), np.ones((1, d))
+    return row_distances(rows_of(part), centre, np.empty(0, np.int32), ones)[:, 0]
+
+
+def column_squares(part: View) -> np.ndarray:
+    """Σ_i z_ik² over all rows."""
+    if part.sparse:
+        values, indices, _ = part.block(0, part.shape[0])
+        return np.bincount(indices, values.astype(np.float64) ** 2, part.shape[1])
+    return dense_columns(rows_of(part))[1]
 
 
 def _sums_and_counts(part: View) -> tuple[np.ndarray, np.ndarray]:
-    return add_up(
-        (np.asarray(Z.sum(axis=0)).ravel(), np.asarray((Z > 0).sum(axis=0)).ravel())
-        for _, Z in _doubled(part)
-    )
+    if not part.sparse:
+        values, _, positive = dense_columns(rows_of(part))
+        return values, positive
+    Z = part.double(0, part.shape[0])
+    return np.asarray(Z.sum(axis=0)).ravel(), np.asarray((Z > 0).sum(axis=0)).ravel()
 
 
 def _all_squares(part: View) -> tuple[np.ndarray]:
-    return (np.asarray(row_squares(part).sum()),)
-
-
-def _doubled(part: View) -> Iterator[tuple[slice, Any]]:
-    """Rows of a block in double precision, a few at a time, and which they are."""
-    for start, stop in part.few():
-        yield slice(start, stop), part.double(start, stop)
+    return (np.asarray(column_squares(part).sum()),)
 
 
 def indicator(labels: np.ndarray, n_clusters: int, dtype: np.dtype) -> sp.csr_array:

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf._fitted import Fitted
+from fnmf.backends.passes import as_they_are
 from fnmf.data import View
 from fnmf.solver import Encoded, Projected, indicator, solve_rows, sums_by_cluster
 
@@ -93,7 +94,7 @@ class Reading:
         places = scaled @ Y
         return Sums(
             np.bincount(labels, minlength=k).astype(np.float64),
-            *sums_by_cluster(capped, labels, k, self.about.astype(dtype)),
+            *sums_by_cluster(_rows(capped), labels, k, self.about),
             _double(places if isinstance(places, np.ndarray) else places.toarray()),
             np.ascontiguousarray(crosses.transpose(1, 0, 2)),
             np.stack([(P[:, j : j + 1] * V).T @ V for j in range(m)]),
@@ -189,3 +190,10 @@ def present(array: Any) -> np.ndarray:
     """What a fit by relevance always has."""
     assert array is not None
     return array
+
+
+def _rows(capped: Any) -> Any:
+    """Rows as sums by cluster want them."""
+    if isinstance(capped, np.ndarray):
+        return as_they_are(np.ascontiguousarray(capped))
+    return sp.csr_array(capped).astype(np.float64)
