@@ -43,6 +43,23 @@ def chunked(n: int, blocks: int, d: int = 784):
     return da.map_blocks(rows, chunks=(sizes, (d,)), dtype=np.float32)
 
 
+def evenly(client, X):
+    """The same, computed and kept, every worker with its share, which Dask would not see to."""
+    import dask.array as da
+
+    from distributed import wait
+
+    workers = sorted(client.nthreads())
+    parts = X.to_delayed().ravel()
+    homes = [workers[number * len(workers) // len(parts)] for number in range(len(parts))]
+    kept = [client.compute(part, workers=[home]) for part, home in zip(parts, homes, strict=True)]
+    wait(kept)
+    sizes = zip(kept, X.chunks[0], strict=True)
+    return da.concatenate(
+        [da.from_delayed(one, (size, X.shape[1]), dtype=X.dtype) for one, size in sizes]
+    )
+
+
 def model(iterations: int, **options) -> FNMF:
     return FNMF(C, random_state=0, tol=0.0, max_iter=iterations, **options)
 

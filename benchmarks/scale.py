@@ -35,7 +35,7 @@ from pathlib import Path
 
 import numpy as np
 
-from _cluster import chunked, cluster, ended, model, of_client, of_workers
+from _cluster import chunked, cluster, ended, evenly, model, of_client, of_workers
 from _cost import constants_and_prediction, of_the_store, per_iteration
 from _streams import change, clustered, flat, passes, seconds
 from fnmf import Checkpoint
@@ -60,9 +60,10 @@ def runner(args: argparse.Namespace) -> None:
     X = large.compute()
     here, whole_here = per_iteration(lambda k: model(k, n_jobs=2).fit(X))
     with cluster() as client:
-        kept = client.persist(large)
+        kept = evenly(client, large)
         there, whole_there = per_iteration(lambda k: model(k).fit(kept))
-        fixed, _ = per_iteration(lambda k: model(k).fit(client.persist(small)))
+        few = evenly(client, small)
+        fixed, _ = per_iteration(lambda k: model(k).fit(few), many=63)
     print(
         f"iteration: cluster {there:.3f} s, threads {here:.3f} s, "
         f"ratio {there / here:.2f} (<= 1.25)"

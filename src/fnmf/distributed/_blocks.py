@@ -8,6 +8,7 @@ has taken with it, to the same bits.
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import time
 from collections import defaultdict
@@ -44,9 +45,10 @@ _PATIENCE = 60.0
 # and how long it is taken for granted that blocks are where they were.
 _STALE = 5.0
 # Functions travel with every task of a pass up to so many bytes in all, else from worker to worker.
-_LARGE = 1 << 18
-# Blocks of one worker whose sums come here together.
+_LARGE = 1 << 20
+# Blocks of one worker whose sums come here together, and how many of these at one go.
 _TOGETHER = 16
+_AT_ONE_GO = 4
 
 
 class Blocks(Protocol):
@@ -183,21 +185,26 @@ class _ClusterBlocks:
             for task, group in groups.items()
             for first in range(0, len(group), _TOGETHER)
         ]
-        with _taking_tasks():
-            tasks = [
-                # What comes whole needs no task that cuts it.
-                task
-                if place is None and len(numbers) == len(groups[task])
-                else self._client.submit(picked, task, some, place, pure=False)
-                for task, some, numbers in chunks
-            ]
+        tasks = [task for task, *_ in chunks]
+        # What comes whole needs no task that cuts it.
+        if place is not None or len(chunks) > len(groups):
+            with _taking_tasks():
+                cuts = [some for _, some, _ in chunks]
+                whiches = [place] * len(chunks)
+                tasks = self._client.map(picked, tasks, cuts, whiches, pure=False)
         homes = {at: number for number, (*_, group) in enumerate(chunks) for at in group}
         arrived: dict[int, list[Any]] = {}
         for at in range(len(made)):
             home = homes[at]
             if home not in arrived:
-                # In the order of the blocks, so what comes next from there is always the first.
-                arrived[home] = self._result(tasks[home])[::-1]
+                # Those that are needed next come at one go.
+                later = dict.fromkeys(homes[other] for other in range(at, len(made)))
+                next_ones = [number for number in later if number not in arrived][:_AT_ONE_GO]
+                found = self._results([tasks[number] for number in next_ones])
+                # In the order of the blocks: what comes next from there is always the first.
+                arrived.update(
+                    (number, parts[::-1]) for number, parts in zip(next_ones, found, strict=True)
+                )
             yield arrived[home].pop()
 
     def version(self, tasks: int) -> Stored | None:
@@ -254,7 +261,8 @@ class _ClusterBlocks:
             self._asked = time.monotonic()
         return self._places
 
-    def _result(self, task: Any) -> Any:
+    def _results(self, tasks: list[Any]) -> list[Any]:
+        """What some tasks have made, brought here together."""
         from distributed.comm import CommClosedError
         from distributed.scheduler import KilledWorker
 
@@ -263,7 +271,7 @@ class _ClusterBlocks:
         seen = time.monotonic()
         while True:
             try:
-                return task.result(timeout=_LOOK)
+                return self._client.sync(_awaited, tasks, callback_timeout=_LOOK)
             except (TimeoutError, UnboundLocalError):
                 # The second is how Dask says that the wait was broken off, not the task: it can
                 # happen at the moment when a worker is lost.
@@ -285,6 +293,10 @@ class _ClusterBlocks:
         if now - seen > _PATIENCE:
             raise _lost(f"it has had no worker for {_PATIENCE:.0f} seconds")
         return seen
+
+
+async def _awaited(tasks: list[Any]) -> list[Any]:
+    return list(await asyncio.gather(*tasks))
 
 
 def _parts(groups: list[list[int]], made: list[Any]) -> list[Part]:

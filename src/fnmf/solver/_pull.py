@@ -81,7 +81,7 @@ class FromAnchors:
 
     def sums(self, V: np.ndarray, *tied: np.ndarray) -> TiedSums:
         indices, shares = tied
-        return TiedSums(*gather(V, indices, shares, len(self.codes)))
+        return _gathered(V, indices, shares, len(self.codes))
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,13 @@ class GatherWork:
 
     def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, TiedSums]:
         V, indices, shares = rows
-        return rows, TiedSums(*gather(V, indices, shares, self.n_anchors))
+        return rows, _gathered(V, indices, shares, self.n_anchors)
+
+
+def _gathered(V: np.ndarray, indices: np.ndarray, shares: np.ndarray, count: int) -> TiedSums:
+    """What anchors need of a block; it may have a long way to go, so no wider than the codes."""
+    held, squares = gather(V, indices, shares, count)
+    return TiedSums(held.astype(V.dtype), squares)
 
 
 class KeptPull:
