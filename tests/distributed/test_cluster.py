@@ -112,14 +112,7 @@ def test_a_cluster_that_is_gone_is_an_error_and_the_fit_can_go_on(expected, tmp_
 def test_a_wait_that_is_broken_off_is_taken_up_again():
     from fnmf.distributed._blocks import _ClusterBlocks
 
-    class Task:
-        def __init__(self):
-            self.answers = [UnboundLocalError, distributed.TimeoutError, None]
-
-        def result(self, timeout):
-            if (broken := self.answers.pop(0)) is not None:
-                raise broken
-            return "found"
+    answers = [UnboundLocalError, distributed.TimeoutError, None]
 
     class Client:
         status = "running"
@@ -130,5 +123,10 @@ def test_a_wait_that_is_broken_off_is_taken_up_again():
         def nthreads(self):
             return {"a worker": 1}
 
+        def sync(self, function, tasks, callback_timeout):
+            if (broken := answers.pop(0)) is not None:
+                raise broken
+            return [f"found {task}" for task in tasks]
+
     blocks = _ClusterBlocks(data(), Client())
-    assert blocks._result(Task()) == "found"
+    assert blocks._results(["it"]) == ["found it"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
@@ -91,7 +92,7 @@ def separated(arguments: Sequence[tuple[Any, ...]]) -> tuple[bytes, list[Any]]:
         tasks[id(task)] = task
         return one._replace(made=Part(numbers.setdefault(id(task), len(numbers)), at))
 
-    packed = cloudpickle.dumps([[plain(one) for one in own] for own in arguments])
+    packed = pickle.dumps([[plain(one) for one in own] for own in arguments])
     return packed, list(tasks.values())
 
 
@@ -101,7 +102,7 @@ def on_blocks(packed: bytes, blocks: Sequence[Any], arguments: bytes, made: Sequ
     with _QUIET.held():
         return [
             function(block, *(_arrived(one, made) for one in own))
-            for block, own in zip(blocks, cloudpickle.loads(arguments), strict=True)
+            for block, own in zip(blocks, pickle.loads(arguments), strict=True)
         ]
 
 

@@ -8,7 +8,12 @@ that needs the fewest sweeps; the objective falls in any order.
 import numpy as np
 
 from fnmf.solver._machine import Machine
-from fnmf.solver._own import descent_iteration, multiplicative_iteration
+from fnmf.solver._own import (
+    descent_iteration,
+    given_iteration,
+    last_assignment,
+    multiplicative_iteration,
+)
 from fnmf.solver._shared import shared_descent_iteration, shared_multiplicative_iteration
 from fnmf.solver._state import (
     HISTORY,
@@ -51,6 +56,8 @@ def solve(
     rule = RULES[solver]
     objective.kinds.check(rule)
     iterate = _ITERATIONS[objective.shared, rule.in_turn]
+    if iterate is multiplicative_iteration and not objective.weighting.learned:
+        iterate = given_iteration
     sweeps = Sweeps(machine, objective, rule)
     journal = journal or Unwritten()
     rows: list[tuple[float, float, float, float]] = []
@@ -80,6 +87,11 @@ def solve(
             history, flags = np.array(rows, dtype=HISTORY), (converged, ended)
             now = factors.U, factors.V, factors.P, factors.weights, sweeps.pull.kept(), history
             journal.write(Snapshot(*now, *(np.array(flag) for flag in flags)))
+    if iterate is given_iteration:
+        # Its iterations begin with P, and so the last one ends with that of the state before.
+        _, _, diversity, smoothness = rows[-1]
+        data = last_assignment(sweeps, factors)
+        rows[-1] = (data + diversity + smoothness, data, diversity, smoothness)
     history = np.array(rows, dtype=HISTORY)
     return Result(factors, history, converged, float(history["total"][-1]))
 

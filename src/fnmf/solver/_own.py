@@ -21,6 +21,25 @@ def multiplicative_iteration(sweeps: Sweeps, factors: Factors) -> tuple[float, f
     return residual + sums.priced, smoothness
 
 
+def given_iteration(sweeps: Sweeps, factors: Factors) -> tuple[float, float]:
+    """P, V, U, for weights that are given: nothing is needed between P and V, so one sweep."""
+    found = sweeps.assign_and_step(factors)
+    U, smoothness = step_basis(sweeps, factors, found.targets, found.grams)
+    along = float(np.vdot(U, found.targets))
+    fitted = float(np.vdot(U, hessian_times(U, found.grams, gains_of(sweeps, factors))))
+    residual = reconstruction(sweeps.objective.weighting, factors, found.energy, along, fitted)
+    return residual + found.priced, smoothness
+
+
+def last_assignment(sweeps: Sweeps, factors: Factors) -> float:
+    """P for the basis and codes that a run has ended with; returns the data term."""
+    sums = sweeps.assign(factors)
+    along = float(np.vdot(factors.weights, sums.cross))
+    fitted = float(np.vdot(sweeps.hessians(factors), sums.grams))
+    weighting = sweeps.objective.weighting
+    return reconstruction(weighting, factors, sums.energy, along, fitted) + sums.priced
+
+
 def descent_iteration(sweeps: Sweeps, factors: Factors) -> tuple[float, float]:
     """V, P, Θ, U: all codes first, then everything from the sums of one sweep."""
     sweeps.solve_codes(factors)

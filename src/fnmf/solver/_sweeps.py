@@ -1,12 +1,14 @@
 """The sweeps of an iteration over all rows, for one objective.
 
 With ``shared`` assignment one sweep does everything: ``shared``. With an assignment for each
-sample ``codes`` updates V and gathers what U needs, ``assign`` updates P and gathers what Θ needs.
+sample ``codes`` updates V and gathers what U needs, ``assign`` updates P and gathers what Θ needs;
+where Θ is given ``assign_and_step`` does both at once.
 ``hals`` needs all codes before any sum: ``solve_codes`` projects in a sweep of its own, and
 ``assign`` then gathers for every weighting apart, so that Θ and U follow from one sweep.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +19,11 @@ from fnmf.solver._pull import AsKept, OnBlock, TiedSums, pull_of
 from fnmf.solver._state import Factors
 from fnmf.solver._work import (
     AssignWork,
+    CodesSums,
     CodesWork,
     DescentWork,
+    GivenSums,
+    GivenWork,
     ProjectWork,
     SharedWork,
     squared_shares,
@@ -51,6 +56,25 @@ class Assigned:
     grams: np.ndarray
     crosses: np.ndarray
     priced: float
+
+
+class Given(NamedTuple):
+    """What ``assign_and_step`` leaves behind.
+
+    Attributes
+    ----------
+    energy : ndarray of shape (m, d)
+        P²ᵀ(X∘X) with the new P.
+    priced : float
+        Σ_ij p_ij² times the price of weighting j for sample i.
+    targets, grams : ndarray of shape (d, c) and (g, c, c)
+        (X∘P²Θ)ᵀV and the Gram matrices of the new codes.
+    """
+
+    energy: np.ndarray
+    priced: float
+    targets: np.ndarray
+    grams: np.ndarray
 
 
 @dataclass
@@ -128,30 +152,15 @@ class Sweeps:
 
     def codes(self, factors: Factors) -> tuple[np.ndarray, np.ndarray]:
         """Multiplicative step of V; returns (X∘P²Θ)ᵀV (d x c) and the Gram matrices U needs."""
-        layout, V = self.machine.layout, factors.V
-        packed = layout.pack_factors(factors.U, factors.weights)
-        hessians = layout.pack_grams(self.hessians(factors))
-        tied, ties, strength = self._pulling()
-        work = CodesWork(layout, packed, hessians, ties, strength, _STEPS[self.rule.name])
-        sums = self.machine.sweep(work, V, factors.P, *tied)
-        self._tied = TiedSums(sums.held, sums.squares)
-        self._stepped(sums.moves)
-        n_components = V.shape[1]
-        return (
-            layout.unpack_basis(sums.targets, n_components),
-            layout.unpack_grams(sums.grams, n_components),
-        )
+        tied, work = self._codes_work(factors)
+        sums = self.machine.sweep(work, factors.V, factors.P, *tied)
+        return self._stepped_codes(sums, factors)
 
     def assign(self, factors: Factors, *, crosses: bool = False) -> Assigned:
         """P of every sample; what Θ needs, and with ``crosses`` U too."""
         layout, V, P = self.machine.layout, factors.V, factors.P
-        packed = layout.pack_factors(factors.U, factors.weights)
-        hessians = layout.pack_grams(self.hessians(factors))
+        prices, work = self._assign_work(factors, crosses)
         n_weightings, n_components = P.shape[1], V.shape[1]
-        weighting = self.objective.weighting
-        free = np.empty((0, n_weightings), self._dtype)
-        prices = free if weighting.prices is None else weighting.prices
-        work = AssignWork(layout, packed, hessians, weighting.on_residual, crosses)
         sums = self.machine.sweep(work, V, P, prices)
         energy, cross = layout.unpack_moments(sums.moments, n_weightings)
         gathered = sums.crosses
@@ -159,6 +168,42 @@ class Sweeps:
             gathered = layout.unpack_crosses(gathered, n_weightings, n_components)
         grams = layout.unpack_grams(sums.grams, n_components)
         return Assigned(energy, cross, grams, gathered, float(sums.priced))
+
+    def assign_and_step(self, factors: Factors) -> Given:
+        """P of every sample and the step of V, for weights that stay as they are."""
+        tied, codes = self._codes_work(factors)
+        prices, assign = self._assign_work(factors, crosses=False)
+        sums = self.machine.sweep(GivenWork(assign, codes), factors.V, factors.P, prices, *tied)
+        energy, _ = self.machine.layout.unpack_moments(sums.moments, factors.P.shape[1])
+        return Given(energy, float(sums.priced), *self._stepped_codes(sums, factors))
+
+    def _codes_work(self, factors: Factors) -> tuple[tuple[RowArray, ...], CodesWork]:
+        layout = self.machine.layout
+        packed = layout.pack_factors(factors.U, factors.weights)
+        hessians = layout.pack_grams(self.hessians(factors))
+        tied, ties, strength = self._pulling()
+        step = _STEPS[self.rule.name]
+        return tied, CodesWork(layout, packed, hessians, ties, strength, step)
+
+    def _assign_work(self, factors: Factors, crosses: bool) -> tuple[RowArray, AssignWork]:
+        layout, weighting = self.machine.layout, self.objective.weighting
+        packed = layout.pack_factors(factors.U, factors.weights)
+        hessians = layout.pack_grams(self.hessians(factors))
+        free = np.empty((0, factors.P.shape[1]), self._dtype)
+        prices = free if weighting.prices is None else weighting.prices
+        return prices, AssignWork(layout, packed, hessians, weighting.on_residual, crosses)
+
+    def _stepped_codes(
+        self, sums: CodesSums | GivenSums, factors: Factors
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What U needs; the rest is kept for the ties and for who asks how far codes have moved."""
+        layout, n_components = self.machine.layout, factors.V.shape[1]
+        self._tied = TiedSums(sums.held, sums.squares)
+        self._stepped(sums.moves)
+        return (
+            layout.unpack_basis(sums.targets, n_components),
+            layout.unpack_grams(sums.grams, n_components),
+        )
 
     def shared(self, factors: Factors) -> Together:
         """Step of V (unless ``hals`` has made it); all that Θ, P and U need."""

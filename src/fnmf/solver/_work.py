@@ -92,6 +92,33 @@ class AssignWork:
         return rows, SampleSums(moments, grams, crosses, np.asarray(priced))
 
 
+class GivenSums(NamedTuple):
+    """Moments and prices of the new P; then what ``CodesSums`` has."""
+
+    moments: np.ndarray
+    priced: np.ndarray
+    targets: np.ndarray
+    grams: np.ndarray
+    moves: np.ndarray
+    held: np.ndarray
+    squares: np.ndarray
+
+
+@dataclass(frozen=True)
+class GivenWork:
+    """P of every sample, then the step of V; rows are V, P, the prices and those of the ties."""
+
+    fills: ClassVar = (0, 1)
+    assign: AssignWork
+    codes: CodesWork
+
+    def __call__(self, block: Block, rows: Rows) -> tuple[Rows, GivenSums]:
+        V, P, prices, *tied = rows
+        _, found = self.assign(block, (V, P, prices))
+        _, stepped = self.codes(block, (V, P, *tied))
+        return rows, GivenSums(found.moments, found.priced, *stepped)
+
+
 @dataclass(frozen=True)
 class SharedWork:
     """Step of V when all samples share the assignment; rows are V, ‖x_i‖², those of the ties.
