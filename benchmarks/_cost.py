@@ -18,10 +18,13 @@ PLAIN = {"weighting": "paper", "graph": None, "init": "random", "n_weightings": 
 
 
 def per_iteration(fit, few: int = 3, many: int = 13) -> tuple[float, float]:
-    """Seconds of an iteration and of a fit with few, whose fixed part cancels out."""
+    """Seconds of an iteration and of a fit with few, whose fixed part cancels out.
+
+    The best of three each: a difference of two scatters twice as much.
+    """
     fit(1)
-    short = seconds(lambda: fit(few))
-    return (seconds(lambda: fit(many)) - short) / (many - few), short
+    short, long = (min(seconds(lambda k=k: fit(k)) for _ in range(3)) for k in (few, many))
+    return (long - short) / (many - few), short
 
 
 def sums_bytes(d: int, m: int, anchors: int = ANCHORS) -> int:

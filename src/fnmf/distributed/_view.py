@@ -178,18 +178,19 @@ class DaskView(View):
     def _fetched(self, rows: np.ndarray) -> View:
         """Any rows, here."""
         places, there, order = by_block(rows, self._blocks)
-        made = self._blocks.run(rows_at, [(some,) for some in there], places)
+        made = self._blocks.run(rows_at, [(some, self._columns) for some in there], places)
         parts = list(self._blocks.results(made))
         if not parts:
-            found: Any = np.empty((0, self.X.shape[1]), self.X.dtype)
+            found: Any = np.empty((0, self.shape[1]), self.X.dtype)
             found = sp.csr_array(found) if self.sparse else found
         elif self.sparse:
             found = sp.csr_array(sp.vstack(parts, format="csr"))[order]
         else:
             found = np.concatenate(parts)[order]
         scaling = self._exact_scaling
-        own = None if scaling is None else scaling.of_rows(rows)
-        return view_of(found, own, self._columns)
+        view = view_of(found, None if scaling is None else scaling.of_rows(rows))
+        view.kept = self.kept
+        return view
 
     def _elsewhere(self, *_: Any) -> NoReturn:
         raise RuntimeError("Rows of a Dask array are reached through a runner only.")

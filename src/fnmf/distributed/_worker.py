@@ -201,9 +201,9 @@ def facts(block: Any) -> Facts:
     return Facts(block.shape, values.dtype, sparse, finite, smallest, values.size)
 
 
-def rows_at(block: Any, places: np.ndarray) -> Any:
-    """Some rows of a block."""
-    return block[places]
+def rows_at(block: Any, places: np.ndarray, columns: np.ndarray | None) -> Any:
+    """Some rows of a block, with these of their features."""
+    return block[places] if columns is None else block[np.ix_(places, columns)]
 
 
 def total(block: Any) -> float:

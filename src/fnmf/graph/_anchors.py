@@ -80,15 +80,18 @@ class _Search:
 
     def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
         (part,), (indices, shares) = block, rows
+        # One place for all products: memory that comes and goes is dear on some workers.
+        place = np.empty((min(_ROWS, part.shape[0]), len(self.squares)), part.dtype)
         for start, stop in spans(part.shape[0], _ROWS):
-            indices[start:stop], shares[start:stop] = self._nearest(part, start, stop)
+            found = self._nearest(part, start, stop, place[: stop - start])
+            indices[start:stop], shares[start:stop] = found
         return rows, ()
 
-    def _nearest(self, part: View, start: int, stop: int) -> Nearest:
+    def _nearest(self, part: View, start: int, stop: int, place: np.ndarray) -> Nearest:
         rows = part.matrix(part.block(start, stop))
         if not part.sparse:
             rows = rows - self.centre
-        products = products_with(rows, self.turned)
+        products = products_with(rows, self.turned, place)
         energy = rows.multiply(rows) if part.sparse else rows * rows
         lengths = np.asarray(energy.sum(axis=1), np.float64).ravel()
         indices, distances = few_nearest(products, self.squares, lengths, self.k + 1, False)

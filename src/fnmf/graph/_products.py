@@ -13,8 +13,10 @@ def turned(rows: Any) -> Any:
     return rows.T if isinstance(rows, np.ndarray) else sp.csr_array(rows.T)
 
 
-def products_with(rows: Any, others: Any) -> np.ndarray:
-    """``rows`` times ``others``, which are turned; both dense or CSR."""
+def products_with(rows: Any, others: Any, place: np.ndarray | None = None) -> np.ndarray:
+    """``rows`` times ``others``, which are turned; dense ones go to ``place``."""
+    if isinstance(rows, np.ndarray) and isinstance(others, np.ndarray):
+        return np.matmul(rows, others, out=place)
     if isinstance(rows, np.ndarray) or isinstance(others, np.ndarray):
         return np.ascontiguousarray(rows @ others)
     parts = others.indptr, others.indices, others.data

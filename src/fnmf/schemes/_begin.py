@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fnmf.data import drawn
+from fnmf.data import View, drawn
 from fnmf.runners import RowArray
 from fnmf.schemes._hold import AnchorHold
 from fnmf.solver import Factors, Machine, Stopping, solve, solve_codes
@@ -28,9 +28,10 @@ def many(n: int) -> bool:
 
 
 class Run(NamedTuple):
-    """A run of the solver over all rows."""
+    """A run of the solver over all rows; ``used`` are these with the features that count."""
 
     machine: Machine
+    used: View
     objective: Objective
     solver: str
     stopping: Stopping
@@ -46,15 +47,19 @@ def begun_on_sample(run: Run, hold: AnchorHold, factors: Factors, seed: int) -> 
     sample = np.union1d(hold.anchors, drawn(n, size, np.random.RandomState(seed)))
     ties = hold.ties_of(sample, objective.ties.strength, view.dtype)
     few = replace(objective, weighting=_of(objective.weighting, sample), ties=ties)
-    P = factors.P if shared else factors.P[sample]
-    start = Factors(factors.U, factors.V[sample], P, factors.weights)
-    machine = Machine(view.subset(sample), runner)
+    P, kept = factors.P if shared else factors.P[sample], run.used.kept
+    weights = np.ascontiguousarray(factors.weights[:, kept])
+    start = Factors(factors.U[kept], factors.V[sample], P, weights)
+    machine = Machine(run.used.subset(sample), runner)
     stopping = replace(run.stopping, floor=run.stopping.floor * len(sample) / n)
     found = solve(machine, few, start, run.solver, stopping).factors
     held = None
     if isinstance(ties, AnchorTies):
         held = ties.codes(machine.anchor_sums(ties, found.V).held)
-    begun = Factors(found.U, factors.V, found.P if shared else factors.P, found.weights)
+    # Features without any weight have no part in any component.
+    U = np.zeros_like(factors.U)
+    U[kept] = found.U
+    begun = Factors(U, factors.V, found.P if shared else factors.P, factors.weights)
     solve_codes(run.machine, objective, begun, run.solver, held)
     return begun
 

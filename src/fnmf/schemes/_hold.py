@@ -145,7 +145,8 @@ class AnchorHold(Nothing):
         n = weighted.shape[0]
         self.anchors = drawn(n, _ANCHORS, np.random.RandomState(seed))
         self._view = weighted.subset(self.anchors)
-        self._rows = weighted.narrowed(weighted.take(self.anchors))
+        here = self._view
+        self._rows = here.narrowed(here.take(np.arange(len(self.anchors))))
         self._neighbors, self._weighted, self._runner = n_neighbors, weighted, runner
         sizes = n, len(self.anchors)
 

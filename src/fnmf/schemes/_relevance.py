@@ -273,7 +273,11 @@ class RelevanceScheme(Scheme):
         machine, hold = Machine(view, self.runner), setting.hold
         own = isinstance(settings.init, str) and settings.init == "kmeans"
         if own and isinstance(hold, AnchorHold) and many(view.shape[0]) and journal.last() is None:
-            run = Run(machine, objective, settings.solver, stopping)
+            counting = setting.choice.weights.top > 0
+            used = setting.prepared.columns.view(
+                self.measured.view, setting.prepared.scales, counting, drop=True
+            )
+            run = Run(machine, used, objective, settings.solver, stopping)
             factors = begun_on_sample(run, hold, factors, seed)
         result = solve(machine, objective, factors, settings.solver, stopping, observe, journal)
         if setting.ties.strength == 0:
