@@ -145,3 +145,15 @@ def test_a_failing_fit_still_tears_down(X):
     with pytest.raises(ValueError, match="Negative"):
         model().set_callbacks(recorder).fit(-X)
     assert recorder.events.count("setup") == recorder.events.count("teardown")
+
+
+@pytest.mark.parametrize("n_init", [1, 2])
+def test_the_default_tells_what_it_does(X, n_init):
+    recorder = Recorder()
+    fit(FNMF(3, random_state=0, n_init=n_init, max_iter=5).set_callbacks(recorder), X)
+    stages = ["exploring a sample", "finding neighbours", "fitting all rows"]
+    told = [event.removeprefix("begin ") for event in recorder.events if "begin" in event]
+    assert [name for name in told if name in stages] == stages * n_init
+    ended = [event.removeprefix("end ") for event in recorder.events if event.startswith("end")]
+    assert sorted(told) == sorted(ended)
+    assert 0 < told.count("iteration") <= 5 * n_init

@@ -19,24 +19,42 @@ class IterationHooks:
         The training data, handed to callbacks that ask for it.
     n_starts, max_iter : int
         How many tasks there can be on each level.
+    n_stages : int
+        What else a start does besides iterations, each a task of its own.
     """
 
-    def __init__(self, estimator: Any, X: Any, n_starts: int, max_iter: int) -> None:
+    def __init__(
+        self, estimator: Any, X: Any, n_starts: int, max_iter: int, n_stages: int = 0
+    ) -> None:
         self.estimator, self.X = estimator, X
         self.wanted = hasattr(estimator, "_skl_callbacks")
-        self.n_starts, self.max_iter = n_starts, max_iter
+        self.n_starts, self.max_tasks = n_starts, max_iter + n_stages
+        self._stage: Any = None
         if self.wanted:
             # A single start is not worth a level of its own in a progress bar.
             self._root = estimator._init_callback_context(
-                max_subtasks=n_starts if n_starts > 1 else max_iter
+                max_subtasks=n_starts if n_starts > 1 else self.max_tasks
             ).call_on_fit_task_begin(estimator=estimator, X=X)
             self._start = self._root
 
     def begin_start(self) -> None:
         """The next start begins."""
         if self.wanted and self.n_starts > 1:
-            context = self._root.subcontext("start", max_subtasks=self.max_iter)
+            context = self._root.subcontext("start", max_subtasks=self.max_tasks)
             self._start = context.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
+
+    def stage(self, name: str) -> None:
+        """What the start does from now on; what it did before has ended."""
+        if not self.wanted:
+            return
+        self._end_stage()
+        context = self._start.subcontext(name)
+        self._stage = context.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
+
+    def _end_stage(self) -> None:
+        if self._stage is not None:
+            self._stage.call_on_fit_task_end(estimator=self.estimator, X=self.X)
+            self._stage = None
 
     def iteration(self, progress: Progress, fitted: Callable[[], Fitted]) -> bool:
         """Report an iteration; true if a callback wants to stop."""
@@ -55,6 +73,7 @@ class IterationHooks:
 
     def end_start(self) -> None:
         """The start has ended."""
+        self._end_stage()
         if self.wanted and self.n_starts > 1:
             self._start.call_on_fit_task_end(estimator=self.estimator, X=self.X)
 

@@ -331,7 +331,8 @@ class FNMF(FactorisationFace):
         # Begun anew after the choice: a seed gives the same fit as with the number given.
         rng = check_random_state(self.random_state)
         drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]
-        hooks = IterationHooks(self, data, settings.n_init, scheme.most_iterations(settings))
+        iterations, stages = scheme.most_iterations(settings), len(scheme.stages)
+        hooks = IterationHooks(self, data, settings.n_init, iterations, stages)
         free = self.random_state is None
         with workplace(self, data, settings.n_jobs) as (view, runner):
             ledger, seeds = open_ledger(checkpoint, settings, view, drawn, runner, any_seeds=free)

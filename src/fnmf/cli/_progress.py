@@ -19,12 +19,19 @@ class Step:
         self._bar, self._task = bar, task
         self.done = 0
         self.total: int | None = None
+        self.doing = ""
 
     def __call__(self, done: int, total: int | None = None) -> None:
         self.done, self.total = done, total if total is not None else self.total
         if self._bar is not None:
             changes = {} if total is None else {"total": total}
             self._bar.update(self._task, completed=done, **changes)
+
+    def stage(self, what: str, name: str) -> None:
+        """What is being done now, as a part of ``what``."""
+        self.doing = name
+        if self._bar is not None:
+            self._bar.update(self._task, description=f"{what}: {name}")
 
 
 @contextmanager
@@ -46,7 +53,8 @@ def _lines(what: str) -> Iterator[Step]:
             wait = _NEXT_LINE
             of = f" of {step.total:,}" if step.total else ""
             count = f", {step.done:,}{of}" if step.done else ""
-            line = f"{what}: {time.monotonic() - started:.0f} s{count}"
+            doing = f", {step.doing}" if step.doing else ""
+            line = f"{what}: {time.monotonic() - started:.0f} s{doing}{count}"
             print(line, file=sys.stderr, flush=True)
 
     speaker = threading.Thread(target=speak, daemon=True)
@@ -85,7 +93,7 @@ def _bar(what: str) -> Iterator[Step]:
 
 
 class IterationCallback:
-    """scikit-learn callback that counts iterations of a fit."""
+    """scikit-learn callback that counts iterations of a fit, and tells what it does else."""
 
     def __init__(self, step: Step, total: int | None) -> None:
         self._step, self._total, self._done = step, total, 0
@@ -97,7 +105,9 @@ class IterationCallback:
         """Nothing to clear up."""
 
     def on_fit_task_begin(self, estimator: Any, context: Any) -> None:
-        """Nothing to do before an iteration."""
+        """Tell what begins."""
+        if context.task_name not in ("fit", "start", "iteration"):
+            self._step.stage("Fitting", context.task_name)
 
     def on_fit_task_end(self, estimator: Any, context: Any) -> bool:
         """Count; never ask to stop."""

@@ -30,6 +30,9 @@ class Observer(Protocol):
     def begin_start(self) -> None:
         """The next start begins."""
 
+    def stage(self, name: str) -> None:
+        """What a start does from now on."""
+
     def iteration(self, progress: Progress, fitted: Callable[[], Fitted]) -> bool:
         """An iteration has ended; true ends the start. ``fitted`` makes the model so far."""
 
@@ -43,6 +46,9 @@ class Silent:
     wanted = False
 
     def begin_start(self) -> None:
+        """Nothing."""
+
+    def stage(self, name: str) -> None:
         """Nothing."""
 
     def iteration(self, progress: Progress, fitted: Callable[[], Fitted]) -> bool:
@@ -104,6 +110,12 @@ class Watch:
         self.observer, self.verbose = problem.observer, problem.settings.verbose
         self.stopped = False
 
+    def doing(self, name: str) -> None:
+        """A start has come to its next stage."""
+        if self.verbose:
+            print(f"[FNMF] {name}")
+        self.observer.stage(name)
+
     def over(self, fitted: Callable[[Progress], Fitted]) -> Observe | None:
         """What the solver calls after each iteration, if anyone wants to know."""
         if not (self.observer.wanted or self.verbose > 1):
@@ -137,6 +149,8 @@ class Outcome(Protocol):
 class Scheme(ABC):
     """A way to fit, made once for a problem: what does not depend on the start is done then."""
 
+    # What a start does one after the other, as far as an observer is told.
+    stages: ClassVar[tuple[str, ...]] = ()
     # Whether rows of X can be recovered from their codes.
     decodes: ClassVar[bool] = True
 

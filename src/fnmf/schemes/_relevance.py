@@ -73,6 +73,9 @@ from fnmf.terms import (
 _EXACT = 0.01
 # Clusters are those of the graph, so the codes need not settle as far as if they showed them.
 _CODES = 100.0
+# What takes long, for whoever waits.
+_EXPLORE, _GATHER, _HOLD = "exploring a sample", "gathering clusters", "finding neighbours"
+_BEGIN, _SOLVE, _LOOK = "fitting a sample", "fitting all rows", "looking at the clusters"
 # Weights on fewer features than this share of the live ones, and than clusters, have collapsed.
 _COLLAPSED = 0.01
 
@@ -124,6 +127,8 @@ class RelevanceScheme(Scheme):
         Who works through the blocks.
     """
 
+    stages = (_EXPLORE, _GATHER, _HOLD, _BEGIN, _SOLVE, _LOOK)
+
     def __init__(self, problem: Problem, runner: Runner) -> None:
         self.problem, self.settings, self.runner = problem, problem.settings, runner
         self.watch = Watch(problem)
@@ -148,15 +153,18 @@ class RelevanceScheme(Scheme):
     def start(self, seed: int) -> RelevanceOutcome:
         """Everything that depends on the seed, in order."""
         settings, runner = self.settings, self.runner
+        self.watch.doing(_EXPLORE)
         choice = choose(self.measured, settings, seed, runner)
         self._tell(choice)
         labels = centres = found = None
         if choice.about_means:
+            self.watch.doing(_GATHER)
             gathered = gather(self.measured, choice, runner)
             choice, prepared, found = gathered.choice, gathered.prepared, gathered.moments
             labels, centres = gathered.labels, gathered.centres
         else:
             prepared = prepare(self.measured, choice.units, choice.weights, choice.unit, runner)
+        self.watch.doing(_HOLD)
         hold = hold_of(prepared.weighted, settings, seed, runner, self.problem.ledger)
         if labels is None:
             known = None if choice.labels is None else Known(choice.sample, choice.labels)
@@ -168,6 +176,7 @@ class RelevanceScheme(Scheme):
         floor = _EXACT * len(factors.V) * prepared.energy * prepared.varying * used
         journal = self.problem.ledger.journal(f"start-{seed}")
         result = self._solve(setting, factors, weighting, floor, journal, seed)
+        self.watch.doing(_LOOK)
         kmeans = None
         if labels is None:
             V, seed = result.factors.V, self.problem.labels_seed
@@ -273,12 +282,14 @@ class RelevanceScheme(Scheme):
         machine, hold = Machine(view, self.runner), setting.hold
         own = isinstance(settings.init, str) and settings.init == "kmeans"
         if own and isinstance(hold, AnchorHold) and many(view.shape[0]) and journal.last() is None:
+            self.watch.doing(_BEGIN)
             counting = setting.choice.weights.top > 0
             used = setting.prepared.columns.view(
                 self.measured.view, setting.prepared.scales, counting, drop=True
             )
             run = Run(machine, used, objective, settings.solver, stopping)
             factors = begun_on_sample(run, hold, factors, seed)
+        self.watch.doing(_SOLVE)
         result = solve(machine, objective, factors, settings.solver, stopping, observe, journal)
         if setting.ties.strength == 0:
             # On their own rows are independent: end with the row solve of ``transform``.
