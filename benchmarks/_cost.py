@@ -29,7 +29,7 @@ def per_iteration(fit, few: int = 3, many: int = 13) -> tuple[float, float]:
 
 def sums_bytes(d: int, m: int, anchors: int = ANCHORS) -> int:
     """What a block sends to the client in an iteration."""
-    return 4 * d * (C + 2 * m) + 8 * anchors * C
+    return 4 * d * (C + 2 * m) + 4 * anchors * C
 
 
 class Constants:
@@ -57,7 +57,8 @@ class Constants:
 
     def iteration(self, n: float, d: int, m: int, blocks: int, workers: int, anchors=ANCHORS):
         """Seconds of sweeps, of tasks, of sums that come to the client and of its own steps."""
-        passes = 1 if m == 1 else 2
+        # One sweep where weights are given; without anchors they are learned here.
+        passes = 1 if anchors else 2
         return (
             n * d * (3 * C + 5 * m) / (workers * self.speed),
             # One task that works and one that brings its sums, for each worker.

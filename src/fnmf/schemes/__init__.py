@@ -1,7 +1,7 @@
 """Ways to fit: each owns its rounds. The one table from the name of a weighting to its scheme."""
 
 from fnmf.schemes._choice import explored
-from fnmf.schemes._confidence import Voters, confidence
+from fnmf.schemes._confidence import Voters, confidence, counted_already
 from fnmf.schemes._plain import PaperScheme, UniformScheme
 from fnmf.schemes._problem import (
     Arrays,
@@ -35,6 +35,7 @@ __all__ = [
     "Silent",
     "Voters",
     "confidence",
+    "counted_already",
     "explored",
     "initial_factors",
     "measure",

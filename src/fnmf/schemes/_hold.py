@@ -30,7 +30,7 @@ from fnmf.graph import (
     vote,
 )
 from fnmf.runners import RowArray, Runner
-from fnmf.schemes._confidence import Ballots, as_they_are
+from fnmf.schemes._confidence import Ballots, counted_already
 from fnmf.schemes._kept import kept_graph, kept_nearest
 from fnmf.schemes._problem import Ledger
 from fnmf.solver import Machine
@@ -113,7 +113,7 @@ class GraphHold(Nothing):
         return best_of(self._graph, [labels, *others], n_clusters).labels
 
     def votes(self, labels: RowArray, n_clusters: int) -> Ballots | None:
-        return Ballots((graph_votes(self._graph, labels, n_clusters),), as_they_are)
+        return counted_already(graph_votes(self._graph, labels, n_clusters))
 
     def ties(self, strength: float, dtype: np.dtype) -> Ties:
         return graph_ties(self._graph, strength, dtype)

@@ -15,7 +15,7 @@ from fnmf.exceptions import WeightCollapseWarning
 from fnmf.graph import attraction, graph_votes, neighbor_graph
 from fnmf.runners import RowArray, Runner
 from fnmf.schemes._code_clusters import cluster_codes
-from fnmf.schemes._confidence import Ballots, Voters, as_they_are, confidence
+from fnmf.schemes._confidence import Voters, confidence, counted_already
 from fnmf.schemes._kept import kept_graph
 from fnmf.schemes._problem import (
     Problem,
@@ -143,7 +143,7 @@ class PlainScheme(Scheme):
         warnings = () if result.converged else (not_settled(settings.max_iter),)
         votes = None
         if outcome.graph is not None and outcome.graph.nnz:
-            votes = Ballots((graph_votes(outcome.graph, labels, settings.clusters),), as_they_are)
+            votes = counted_already(graph_votes(outcome.graph, labels, settings.clusters))
         voters = Voters(votes, V, labels)
         sure, second = confidence(voters, settings.clusters, None, view, self.runner)
         return replace(

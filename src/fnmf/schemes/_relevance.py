@@ -18,11 +18,11 @@ from sklearn.cluster import KMeans
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
 from fnmf.data import quickest
-from fnmf.exceptions import NoStructureWarning, WeightCollapseWarning
 from fnmf.runners import RowArray, Runner
 from fnmf.schemes._begin import Run, begun_on_sample, many
 from fnmf.schemes._choice import Choice, choose, stability, weight_shares
 from fnmf.schemes._code_clusters import cluster_codes
+from fnmf.schemes._complaints import complaints
 from fnmf.schemes._confidence import Voters, confidence
 from fnmf.schemes._gather import gather
 from fnmf.schemes._hold import AnchorHold, Hold, Known, hold_of
@@ -33,7 +33,6 @@ from fnmf.schemes._problem import (
     Watch,
     every_row,
     kept_rows,
-    not_settled,
     with_rounds,
 )
 from fnmf.schemes._rows import exact_codes
@@ -76,8 +75,6 @@ _CODES = 100.0
 # What takes long, for whoever waits.
 _EXPLORE, _GATHER, _HOLD = "exploring a sample", "gathering clusters", "finding neighbours"
 _BEGIN, _SOLVE, _LOOK = "fitting a sample", "fitting all rows", "looking at the clusters"
-# Weights on fewer features than this share of the live ones, and than clusters, have collapsed.
-_COLLAPSED = 0.01
 
 
 @dataclass(frozen=True)
@@ -220,7 +217,7 @@ class RelevanceScheme(Scheme):
             chosen=[one.summary() for one in choice.candidates],
             structure=choice.structure,
             structure_found=choice.real,
-            warnings=tuple(_complaints(choice, found, outcome.result.converged, settings)),
+            warnings=tuple(complaints(choice, found, outcome.result.converged, settings)),
         )
 
     def _tell(self, choice: Choice) -> None:
@@ -333,30 +330,3 @@ class RelevanceScheme(Scheme):
             row_scale=prepared.row_scale,
             strength=setting.ties.strength,
         )
-
-
-def _complaints(
-    choice: Choice, found: Moments, converged: bool, settings: Settings
-) -> list[Warning]:
-    """What the user should know before reading the clusters."""
-    said: list[Warning] = []
-    if choice.real is False:
-        said.append(
-            NoStructureWarning(
-                "No structure beyond chance was found: clusters from one half of the features do "
-                "not come back in the other. The labels cut the data into parts that may mean "
-                "nothing; see structure_found_."
-            )
-        )
-    live = np.count_nonzero(found.live)
-    used = np.count_nonzero(choice.weights.top)
-    if used <= settings.clusters and used < _COLLAPSED * live:
-        said.append(
-            WeightCollapseWarning(
-                f"The clusters rest on {used} of {live} features; more features may carry them in "
-                "other ways. Compare row_norm and column_units, or leave these features out."
-            )
-        )
-    if not converged:
-        said.append(not_settled(settings.max_iter))
-    return said

@@ -11,7 +11,7 @@ from scipy.optimize import linear_sum_assignment
 from fnmf._fitted import Fitted
 from fnmf.data import view_of
 from fnmf.runners import Runner
-from fnmf.schemes import SCHEMES, Problem, Silent, Voters, confidence
+from fnmf.schemes import SCHEMES, Problem, Silent, Voters, confidence, counted_already
 from fnmf.selection._starts import best_start
 
 # Rows of a resample.
@@ -54,7 +54,7 @@ def consensus(
         overlaps.append((shared / np.maximum(either, 1)).max(axis=1))
     agreed = votes.argmax(axis=1)
     share = votes / votes.sum(axis=1, keepdims=True)
-    voters = Voters(share, fitted.embedding, agreed.astype(labels.dtype))
+    voters = Voters(counted_already(share), fitted.embedding, agreed.astype(labels.dtype))
     sure, second = confidence(voters, k, None, problem.view, runner)
     return replace(
         fitted,
