@@ -237,7 +237,9 @@ def test_inspect_shows_parameters_and_features(run, tmp_path, write_customers):
     write_customers(tmp_path / "c.csv")
     run("cluster", "c.csv", "-k", 3, "--smoothness", 7.5, *QUICK)
     assert "7.5" in run("inspect", "c.csv-clusters").output
+    assert "rows of its data: new ones are compared" in run("inspect", "c.csv-clusters").output
     record = json.loads(run("inspect", "c.csv-clusters/model.fnmf", "--json").stdout)
+    assert record["rows_kept"] > 0
     assert record["method"] == "FNMF"
     assert record["columns"] == ["bread", "milk", "tea", "salt", "oil"]
     assert len(record["top_features"]) == 5

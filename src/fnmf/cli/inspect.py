@@ -1,7 +1,7 @@
 """``fnmf inspect``: what is in a model file."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -9,6 +9,28 @@ from fnmf.cli import _options as options
 from fnmf.cli._errors import handled
 
 _TOP = 10
+
+
+def _rows_kept(fitted: Any) -> int | None:
+    """How many rows of its data a model keeps; ``None`` for methods that have no such rows."""
+    rows = getattr(fitted, "_fit_X", None)
+    return None if rows is None else int(rows.shape[0])
+
+
+def _about_rows(fitted: Any) -> str | None:
+    """Whose data are in the file."""
+    kept, labels = _rows_kept(fitted), getattr(fitted, "labels_", None)
+    if kept is None or labels is None:
+        return None
+    if kept == 0:
+        return "It holds none of the rows of its data."
+    if kept == len(labels):
+        why = "" if getattr(fitted, "graph", None) is None else ": new ones are compared with them"
+        return f"It holds all {kept:,} rows of its data{why}."
+    return (
+        f"It holds {kept:,} of the {len(labels):,} rows of its data, the anchors: new ones are "
+        "compared with them alone."
+    )
 
 
 def inspect(
@@ -60,12 +82,15 @@ def inspect(
                         "chosen": getattr(fitted, "chosen_", None),
                         "columns": None if columns is None else [visible(c) for c in columns],
                         "top_features": [{"name": n, "importance": v} for n, v in top],
+                        "rows_kept": _rows_kept(fitted),
                     }
                 )
             )
             return
         out = console()
         out.print(f"{type(fitted).__name__}, written by {visible(info.written_by)}")
+        if (told := _about_rows(fitted)) is not None:
+            out.print(told)
         for title, entries in (("parameter", parameters), ("attribute", attributes)):
             shown = table(title, "value")
             for name, text in entries.items():
