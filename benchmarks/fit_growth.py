@@ -22,7 +22,7 @@ from _timing import THREADS, best, seconds
 from fit import K, ours, planted, theirs
 from fnmf.schemes import _choice, _relevance
 
-SIZES = (1_000, 3_000, 10_000, 30_000)
+SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
 SPECTRAL = 10_000
 # Stages of a fit: what is shown, the module in which the function is looked up, its name.
 STAGES = (
@@ -31,6 +31,7 @@ STAGES = (
     ("testing for structure", _choice, "structure"),
     ("preparing all rows", _relevance, "prepare"),
     ("graph or anchors", _relevance, "hold_of"),
+    ("factorising a sample", _relevance, "begun_on_sample"),
     ("factorising", _relevance, "solve"),
     ("stability of clusters", _relevance, "stability"),
 )

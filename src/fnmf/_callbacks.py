@@ -30,6 +30,7 @@ class IterationHooks:
         self.wanted = hasattr(estimator, "_skl_callbacks")
         self.n_starts, self.max_tasks = n_starts, max_iter + n_stages
         self._stage: Any = None
+        self._asked = False
         if self.wanted:
             # A single start is not worth a level of its own in a progress bar.
             self._root = estimator._init_callback_context(
@@ -53,7 +54,9 @@ class IterationHooks:
 
     def _end_stage(self) -> None:
         if self._stage is not None:
-            self._stage.call_on_fit_task_end(estimator=self.estimator, X=self.X)
+            asked = self._stage.call_on_fit_task_end(estimator=self.estimator, X=self.X)
+            # Nothing can end before the first iteration: who wants to is heard then.
+            self._asked = self._asked or bool(asked)
             self._stage = None
 
     def iteration(self, progress: Progress, fitted: Callable[[], Fitted]) -> bool:
@@ -62,7 +65,7 @@ class IterationHooks:
             return False
         context = self._start.subcontext("iteration")
         context.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
-        return bool(
+        asked = bool(
             context.call_on_fit_task_end(
                 estimator=self.estimator,
                 X=self.X,
@@ -70,6 +73,7 @@ class IterationHooks:
                 reconstruction_attributes=lambda: in_chunks(fitted().attributes(copy=True), self.X),
             )
         )
+        return asked or self._asked
 
     def end_start(self) -> None:
         """The start has ended."""

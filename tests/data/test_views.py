@@ -58,7 +58,7 @@ def test_dropped_features_are_those_of_factor_zero(view):
     np.testing.assert_array_equal(kept, np.arange(D) if view.sparse else [0, 1, 3, 4, 6, 7, 8])
 
 
-def test_energies_and_mean_are_those_of_the_rows(view):
+def test_the_mean_is_that_of_the_rows(view):
     X = expected(False, np.arange(D))
     assert view.mean() == pytest.approx(X.mean(), rel=1e-14)
 

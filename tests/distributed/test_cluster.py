@@ -109,10 +109,11 @@ def test_a_cluster_that_is_gone_is_an_error_and_the_fit_can_go_on(expected, tmp_
     np.testing.assert_array_equal(fitted.embedding_.compute(), expected.embedding_.compute())
 
 
-def test_a_wait_that_is_broken_off_is_taken_up_again():
-    from fnmf.distributed._blocks import _ClusterBlocks
+def test_results_that_take_long_are_waited_for(monkeypatch):
+    from concurrent.futures import Future
+    from threading import Timer
 
-    answers = [UnboundLocalError, distributed.TimeoutError, None]
+    from fnmf.distributed import _blocks
 
     class Client:
         status = "running"
@@ -123,10 +124,16 @@ def test_a_wait_that_is_broken_off_is_taken_up_again():
         def nthreads(self):
             return {"a worker": 1}
 
-        def sync(self, function, tasks, callback_timeout):
-            if (broken := answers.pop(0)) is not None:
-                raise broken
-            return [f"found {task}" for task in tasks]
+    monkeypatch.setattr(_blocks, "_LOOK", 0.01)
+    blocks, asked = _blocks._ClusterBlocks(data(), Client()), []
 
-    blocks = _ClusterBlocks(data(), Client())
-    assert blocks._results(["it"]) == ["found it"]
+    def asked_for(tasks):
+        asked.append(tasks)
+        found = Future()
+        Timer(0.2, found.set_result, (["found"],)).start()
+        return found
+
+    monkeypatch.setattr(blocks, "_asked_for", asked_for)
+    # Looked at twenty times, and never begun again.
+    assert blocks._results(["it"]) == ["found"]
+    assert asked == [["it"]]

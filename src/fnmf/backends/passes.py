@@ -1,7 +1,7 @@
 """Single passes over dense rows: sums by feature and by cluster, distances to centres.
 
-Rows are rescaled on the way, in their own precision; sums are in double precision. Nothing as long
-as a block is made.
+Rows are rescaled on the way, in their own precision; sums are in double precision. Nothing is made
+of rows that lie as they are needed.
 """
 
 from typing import NamedTuple

@@ -92,17 +92,22 @@ def solve_codes(cross, V, squares, grams, strength, pointers, neighbours, simila
 
 @njit(nogil=True, cache=True)
 def moves(after, before):  # type: ignore[no-untyped-def]
-    """Sums of (step², step · after, after²) over rows, in double precision, (3, c)."""
+    """Sums of (step², step · after, after²) over rows, added in double precision, (3, c)."""
+    wide_vectors()
     n, c = after.shape
-    sums = np.zeros((3, c))
-    for i in range(n):
-        for a in range(c):
-            new = float(after[i, a])
-            step = new - float(before[i, a])
-            sums[0, a] += step * step
-            sums[1, a] += step * new
-            sums[2, a] += new * new
-    return sums
+    sums = np.zeros((3, lines(c)))
+    for a in range(0, sums.shape[1], LINE):
+        steps, along, squares = load_line(sums, 0, a), load_line(sums, 1, a), load_line(sums, 2, a)
+        for i in range(n):
+            new = load_part(after, i, a)
+            step = add_scaled(new, after.dtype.type(-1), load_part(before, i, a))
+            steps = add_product(steps, step, step)
+            along = add_product(along, step, new)
+            squares = add_product(squares, new, new)
+        store(sums, 0, a, steps)
+        store(sums, 1, a, along)
+        store(sums, 2, a, squares)
+    return sums[:, :c]
 
 
 @njit(nogil=True, cache=True)

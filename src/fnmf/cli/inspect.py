@@ -13,14 +13,19 @@ _TOP = 10
 
 def _rows_kept(fitted: Any) -> int | None:
     """How many rows of its data a model keeps; ``None`` for methods that have no such rows."""
-    rows = getattr(fitted, "_fit_X", None)
+    stream = getattr(fitted, "_stream", None)
+    rows = getattr(fitted, "_fit_X", None) if stream is None else stream.reservoir.rows
     return None if rows is None else int(rows.shape[0])
 
 
 def _about_rows(fitted: Any) -> str | None:
     """Whose data are in the file."""
     kept, labels = _rows_kept(fitted), getattr(fitted, "labels_", None)
-    if kept is None or labels is None:
+    if kept is None:
+        return None
+    if hasattr(fitted, "_stream"):
+        return f"It holds {kept:,} rows of its data, a sample that goes on with the stream."
+    if labels is None:
         return None
     if kept == 0:
         return "It holds none of the rows of its data."

@@ -13,6 +13,8 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError as CancelledWait
+from concurrent.futures import Future, wait
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -176,7 +178,7 @@ class _ClusterBlocks:
         return self._brought(made, place)
 
     def _brought(self, made: Sequence[Part], place: int | None) -> Iterator[Any]:
-        """Results in the order of the blocks, never more at a time here than come together."""
+        """Results in the order of the blocks; here are never more than the few that are next."""
         groups: dict[Any, list[int]] = defaultdict(list)
         for number, one in enumerate(made):
             groups[one.task].append(number)
@@ -266,20 +268,26 @@ class _ClusterBlocks:
         from distributed.comm import CommClosedError
         from distributed.scheduler import KilledWorker
 
-        from distributed import CancelledError, TimeoutError
+        from distributed import CancelledError
 
-        seen = time.monotonic()
-        while True:
-            try:
-                return self._client.sync(_awaited, tasks, callback_timeout=_LOOK)
-            except (TimeoutError, UnboundLocalError):
-                # The second is how Dask says that the wait was broken off, not the task: it can
-                # happen at the moment when a worker is lost.
+        seen, wanted = time.monotonic(), self._asked_for(tasks)
+        try:
+            while True:
+                # However long it takes: to break it off would be to begin again.
+                if wait([wanted], timeout=_LOOK).done:
+                    return wanted.result()
                 seen = self._last_seen(seen)
-            except KilledWorker as error:
-                raise _lost(f"a task has taken several workers down ({error})") from error
-            except (CancelledError, CommClosedError, OSError) as error:
-                raise _lost("its scheduler is gone") from error
+        except KilledWorker as error:
+            raise _lost(f"a task has taken several workers down ({error})") from error
+        except (CancelledError, CancelledWait, CommClosedError, OSError) as error:
+            raise _lost("its scheduler is gone") from error
+        finally:
+            wanted.cancel()
+
+    def _asked_for(self, tasks: list[Any]) -> Future[list[Any]]:
+        """The results of tasks, on their way."""
+        with _taking_tasks():
+            return asyncio.run_coroutine_threadsafe(_awaited(tasks), self._client.loop.asyncio_loop)
 
     def _last_seen(self, seen: float) -> float:
         """When the cluster last had a worker; an error if that is long ago."""

@@ -3,6 +3,7 @@
 The graph S = Z Λ⁻¹ Zᵀ is never made. What ties a sample to a cluster goes through its few anchors,
 each of which knows its mass in every cluster. Within a block a sample sees the moves before it;
 blocks do not see each other, and what they have changed is added up after each time through all.
+Should that lower the modularity, it is undone, and the last one.
 """
 
 from dataclasses import dataclass
@@ -53,14 +54,25 @@ def held_clusters(
     # As those of scikit-learn's k-means: half the room.
     labels = runner.empty(view, (), np.int32)
     within, sizes = runner.sweep(_VoteWork(of_anchors), Feed(view), (labels, *nearest))
-    mass = np.where(mass > 0, mass, 1)
+    mass, n = np.where(mass > 0, mass, 1), view.shape[0]
+    value = _modularity(within, sizes, mass, n)
     for _ in range(_SWEEPS):
-        work = _MoveWork(mass, within, sizes, view.shape[0])
+        before, work = labels.copy(), _MoveWork(mass, within, sizes, n)
         change = runner.sweep(work, Feed(view), (labels, *nearest))
         within, sizes = within + change.within, sizes + change.sizes
-        if change.moved[0] <= _STILL * view.shape[0]:
+        last, value = value, _modularity(within, sizes, mass, n)
+        if value < last:
+            # Blocks that all do the same go too far together.
+            return before
+        if change.moved[0] <= _STILL * n:
             break
     return labels
+
+
+def _modularity(within: np.ndarray, sizes: np.ndarray, mass: np.ndarray, n: int) -> float:
+    """Ties within clusters beyond what their sizes would give; all degrees are 1."""
+    tied = float(np.sum(within**2 / mass[:, None])) / n
+    return tied - resolution(len(sizes)) * float(np.sum((sizes / n) ** 2))
 
 
 @dataclass(frozen=True)

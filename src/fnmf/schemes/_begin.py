@@ -20,37 +20,50 @@ from fnmf.terms import AnchorTies, Objective, ResidualWeighting, Weighting
 
 # Rows of the sample: one in so many, within limits. Twice the fewest or less are not worth one.
 _ONE_IN, _FEWEST, _MOST = 20, 20_000, 50_000
+# Nor has it more entries than this; where less than half of the fewest rows is left there is none.
+_ENTRIES = 1 << 25
 
 
-def many(n: int) -> bool:
-    """Whether so many rows are begun with some of them."""
-    return n > 2 * _FEWEST
+def sample_size(n: int, entries: float) -> int:
+    """How many of n rows with so many entries each are begun with; 0 for none."""
+    size = int(min(max(n // _ONE_IN, _FEWEST), _MOST, _ENTRIES / max(entries, 1)))
+    return size if n > 2 * _FEWEST and 2 * size >= _FEWEST else 0
 
 
 class Run(NamedTuple):
-    """A run of the solver over all rows; ``used`` are these with the features that count."""
+    """A run of the solver over all rows."""
 
     machine: Machine
-    used: View
     objective: Objective
     solver: str
     stopping: Stopping
 
 
-def begun_on_sample(run: Run, hold: AnchorHold, factors: Factors, seed: int) -> Factors:
-    """Factors of all rows for a basis that has settled on a sample."""
+class Sample(NamedTuple):
+    """How many rows besides the anchors, and how they are drawn."""
+
+    size: int
+    seed: int
+
+
+def begun_on_sample(
+    run: Run, used: View, hold: AnchorHold, factors: Factors, of: Sample
+) -> Factors:
+    """Factors of all rows for a basis that has settled on a sample.
+
+    ``used`` are the rows with the features that count: others have no part in it.
+    """
     objective, view, runner = run.objective, run.machine.view, run.machine.runner
     n, shared = view.shape[0], objective.shared
     assert hold.anchors is not None
-    size = min(max(n // _ONE_IN, _FEWEST), _MOST)
-    # With all anchors among it none is without mass.
-    sample = np.union1d(hold.anchors, drawn(n, size, np.random.RandomState(seed)))
+    # With all anchors among it hardly any is without mass.
+    sample = np.union1d(hold.anchors, drawn(n, of.size, np.random.RandomState(of.seed)))
     ties = hold.ties_of(sample, objective.ties.strength, view.dtype)
     few = replace(objective, weighting=_of(objective.weighting, sample), ties=ties)
-    P, kept = factors.P if shared else factors.P[sample], run.used.kept
+    P, kept = factors.P if shared else factors.P[sample], used.kept
     weights = np.ascontiguousarray(factors.weights[:, kept])
     start = Factors(factors.U[kept], factors.V[sample], P, weights)
-    machine = Machine(run.used.subset(sample), runner)
+    machine = Machine(used.subset(sample), runner)
     stopping = replace(run.stopping, floor=run.stopping.floor * len(sample) / n)
     found = solve(machine, few, start, run.solver, stopping).factors
     held = None

@@ -80,13 +80,14 @@ def predict_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner)
         return fitted.kmeans.predict(np.ascontiguousarray(codes, fitted.embedding.dtype))
     new = Arrival.of(fitted, view, runner)
     if fitted.centres is not None:
-        return nearest_mean(new.weighted, fitted.centres, _present(fitted.omega), runner)
+        found = nearest_mean(new.weighted, fitted.centres, _present(fitted.omega), runner)
+        return found.astype(np.int64)
     labels = _present(fitted.labels if fitted.held_labels is None else fitted.held_labels)
     k = min(settings.n_neighbors, len(labels) - 1)
     indices, distances = neighbors_of(new.there, k + 1, runner, queries=new.weighted)
     found = vote(Nearest(indices[:, :k], adaptive_weights(distances)), labels)
     # A row that the fit has seen is where it was.
-    return np.where(distances[:, 0] == 0, labels[indices[:, 0]], found)
+    return np.where(distances[:, 0] == 0, labels[indices[:, 0]], found).astype(np.int64, copy=False)
 
 
 def decode(fitted: Fitted, codes: np.ndarray) -> np.ndarray:

@@ -94,6 +94,8 @@ class Problem:
         Told about starts and iterations.
     ledger : Ledger
         Keeps what is dear, where the user wants a checkpoint.
+    sure : bool
+        Whether anybody asks how sure samples and clusters are.
     """
 
     settings: Settings
@@ -101,6 +103,7 @@ class Problem:
     labels_seed: int
     observer: Observer
     ledger: Ledger = field(default_factory=BlankLedger)
+    sure: bool = True
 
 
 class Watch:

@@ -19,7 +19,7 @@ from fnmf._fitted import Fitted
 from fnmf._settings import Settings
 from fnmf.data import quickest
 from fnmf.runners import RowArray, Runner
-from fnmf.schemes._begin import Run, begun_on_sample, many
+from fnmf.schemes._begin import Run, Sample, begun_on_sample, sample_size
 from fnmf.schemes._choice import Choice, choose, stability, weight_shares
 from fnmf.schemes._code_clusters import cluster_codes
 from fnmf.schemes._complaints import complaints
@@ -195,15 +195,15 @@ class RelevanceScheme(Scheme):
         energy = (found.total + len(model.embedding) * mean**2) * choice.units**2
         history = with_rounds([outcome.result.history])
         anchors = outcome.setting.hold.anchors
-        votes = outcome.setting.hold.votes(labels, settings.clusters)
-        back = stability(choice, labels, settings.clusters)
-        voters, view = Voters(votes, model.embedding, labels), self.measured.view
-        sure, second = confidence(voters, settings.clusters, back, view, self.runner)
+        if self.problem.sure:
+            votes = outcome.setting.hold.votes(labels, settings.clusters)
+            back = stability(choice, labels, settings.clusters)
+            voters, view = Voters(votes, model.embedding, labels), self.measured.view
+            sure, second = confidence(voters, settings.clusters, back, view, self.runner)
+            told = {"sample_confidence": sure, "second_labels": second, "cluster_stability": back}
+            model = replace(model, **told)
         return replace(
             model,
-            sample_confidence=sure,
-            second_labels=second,
-            cluster_stability=back,
             feature_qvalues=qvalues(found, choice.real).astype(dtype),
             weighting_overlap=overlap(weights).astype(dtype),
             empty_weight=empty_share(weights, energy).astype(dtype),
@@ -278,20 +278,30 @@ class RelevanceScheme(Scheme):
         observe = self.watch.over(lambda progress: self._model(setting, progress.factors, None))
         machine, hold = Machine(view, self.runner), setting.hold
         own = isinstance(settings.init, str) and settings.init == "kmeans"
-        if own and isinstance(hold, AnchorHold) and many(view.shape[0]) and journal.last() is None:
-            self.watch.doing(_BEGIN)
-            counting = setting.choice.weights.top > 0
-            used = setting.prepared.columns.view(
-                self.measured.view, setting.prepared.scales, counting, drop=True
+        if own and isinstance(hold, AnchorHold) and journal.last() is None:
+            factors = self._begun(
+                Run(machine, objective, settings.solver, stopping), setting, factors, seed
             )
-            run = Run(machine, used, objective, settings.solver, stopping)
-            factors = begun_on_sample(run, hold, factors, seed)
         self.watch.doing(_SOLVE)
         result = solve(machine, objective, factors, settings.solver, stopping, observe, journal)
         if setting.ties.strength == 0:
             # On their own rows are independent: end with the row solve of ``transform``.
             result.objective = exact_codes(view, result.factors, weighting, shared, self.runner)
         return result
+
+    def _begun(self, run: Run, setting: Setting, factors: Factors, seed: int) -> Factors:
+        """Where the run over all rows begins: with what a sample leads to, if there are many."""
+        prepared, view, hold = setting.prepared, self.measured.view, setting.hold
+        assert isinstance(hold, AnchorHold)
+        used = prepared.columns.view(
+            view, prepared.scales, setting.choice.weights.top > 0, drop=True
+        )
+        n, d = used.shape
+        size = sample_size(n, d * view.filled if view.sparse else d)
+        if not size:
+            return factors
+        self.watch.doing(_BEGIN)
+        return begun_on_sample(run, used, hold, factors, Sample(size, seed))
 
     def _model(self, setting: Setting, factors: Factors, found: Moments | None) -> Fitted:
         """The model of a fit, at its end or on the way."""

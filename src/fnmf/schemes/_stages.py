@@ -175,7 +175,7 @@ def price_samples(
     """What each weighting leaves out of each sample, (n, m); ``None`` if that is nothing."""
     if not price.any():
         return None
-    return weighted_distances(view, mean[None], np.empty(0, np.intp), price, runner, dtype)
+    return weighted_distances(view, mean, price, runner, dtype)
 
 
 def assign_samples(

@@ -39,6 +39,7 @@ def consensus(
             problem.view.subset(rows),
             int(rng.randint(_MAX_SEED)),
             Silent(),
+            sure=False,
         )
         other = best_start(part, [int(rng.randint(_MAX_SEED))], runner)
         found = scheme.predict(other, part.settings, problem.view, runner)

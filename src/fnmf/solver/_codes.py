@@ -23,5 +23,6 @@ def solve_codes(
     sweeps, V = Sweeps(machine, objective, RULES[solver]), factors.V
     if held is not None:
         kept = np.vstack([held, np.ones(V.shape[1])]).astype(V.dtype)
-        assert sweeps.pull.restore(kept, V)
+        if not sweeps.pull.restore(kept, V):
+            raise ValueError(f"Codes of shape {held.shape} do not fit those of {len(V)} rows.")
     sweeps.solve_codes(factors, _ROUNDS, _LEAST)

@@ -101,20 +101,12 @@ class _MeanWork:
 
 
 def weighted_distances(
-    view: View,
-    centres: np.ndarray,
-    labels: RowArray,
-    weights: np.ndarray,
-    runner: Runner,
-    dtype: Any = np.float64,
+    view: View, centre: np.ndarray, weights: np.ndarray, runner: Runner, dtype: Any = np.float64
 ) -> RowArray:
-    """Σ_k weights_jk (z_ik − centre_k)² for the centre of each sample's label, n x m.
-
-    Where there is but one centre nobody asks for labels.
-    """
+    """Σ_k weights_jk (z_ik − centre_k)² for each sample, n x m."""
     distances = runner.empty(view, (len(weights),), dtype)
-    work = _DistanceWork(DistancesTo(centres, weights))
-    runner.sweep(work, parts_of(view), (distances, labels))
+    work = _DistanceWork(DistancesTo(centre[None], weights))
+    runner.sweep(work, parts_of(view), (distances,))
     return distances
 
 
@@ -124,14 +116,13 @@ class _DistanceWork:
     to: "DistancesTo"
 
     def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
-        (part,), (distances, labels) = block, rows
-        distances[:] = self.to(part, labels)
+        rows[0][:] = self.to(block[0], np.empty(0, np.int32))
         return rows, ()
 
 
 @dataclass(frozen=True)
 class DistancesTo:
-    """Weighted squares of the rows of a block about centres, (n, m)."""
+    """Weighted squares of the rows of a block about the centres of their labels, or one, (n, m)."""
 
     centres: np.ndarray
     weights: np.ndarray

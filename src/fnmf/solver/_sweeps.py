@@ -152,14 +152,14 @@ class Sweeps:
 
     def codes(self, factors: Factors) -> tuple[np.ndarray, np.ndarray]:
         """Multiplicative step of V; returns (X∘P²Θ)ᵀV (d x c) and the Gram matrices U needs."""
-        tied, work = self._codes_work(factors)
+        tied, work = self._codes_work(*self._packed(factors))
         sums = self.machine.sweep(work, factors.V, factors.P, *tied)
         return self._stepped_codes(sums, factors)
 
     def assign(self, factors: Factors, *, crosses: bool = False) -> Assigned:
         """P of every sample; what Θ needs, and with ``crosses`` U too."""
         layout, V, P = self.machine.layout, factors.V, factors.P
-        prices, work = self._assign_work(factors, crosses)
+        prices, work = self._assign_work(P, crosses, *self._packed(factors))
         n_weightings, n_components = P.shape[1], V.shape[1]
         sums = self.machine.sweep(work, V, P, prices)
         energy, cross = layout.unpack_moments(sums.moments, n_weightings)
@@ -171,25 +171,31 @@ class Sweeps:
 
     def assign_and_step(self, factors: Factors) -> Given:
         """P of every sample and the step of V, for weights that stay as they are."""
-        tied, codes = self._codes_work(factors)
-        prices, assign = self._assign_work(factors, crosses=False)
+        packed = self._packed(factors)
+        tied, codes = self._codes_work(*packed)
+        prices, assign = self._assign_work(factors.P, False, *packed)
         sums = self.machine.sweep(GivenWork(assign, codes), factors.V, factors.P, prices, *tied)
         energy, _ = self.machine.layout.unpack_moments(sums.moments, factors.P.shape[1])
         return Given(energy, float(sums.priced), *self._stepped_codes(sums, factors))
 
-    def _codes_work(self, factors: Factors) -> tuple[tuple[RowArray, ...], CodesWork]:
+    def _packed(self, factors: Factors) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        """Basis and weights, and the Hessians, in the layout of the kernels."""
         layout = self.machine.layout
-        packed = layout.pack_factors(factors.U, factors.weights)
         hessians = layout.pack_grams(self.hessians(factors))
+        return layout.pack_factors(factors.U, factors.weights), hessians
+
+    def _codes_work(
+        self, packed: tuple[np.ndarray, ...], hessians: np.ndarray
+    ) -> tuple[tuple[RowArray, ...], CodesWork]:
         tied, ties, strength = self._pulling()
         step = _STEPS[self.rule.name]
-        return tied, CodesWork(layout, packed, hessians, ties, strength, step)
+        return tied, CodesWork(self.machine.layout, packed, hessians, ties, strength, step)
 
-    def _assign_work(self, factors: Factors, crosses: bool) -> tuple[RowArray, AssignWork]:
+    def _assign_work(
+        self, P: RowArray, crosses: bool, packed: tuple[np.ndarray, ...], hessians: np.ndarray
+    ) -> tuple[RowArray, AssignWork]:
         layout, weighting = self.machine.layout, self.objective.weighting
-        packed = layout.pack_factors(factors.U, factors.weights)
-        hessians = layout.pack_grams(self.hessians(factors))
-        free = np.empty((0, factors.P.shape[1]), self._dtype)
+        free = np.empty((0, P.shape[1]), self._dtype)
         prices = free if weighting.prices is None else weighting.prices
         return prices, AssignWork(layout, packed, hessians, weighting.on_residual, crosses)
 

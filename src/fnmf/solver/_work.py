@@ -189,7 +189,7 @@ class DescentWork:
             cross += self.strength * pull
             # The drag of the ties is one more Hessian; mostly it is the same for all samples.
             drag, one = self.strength * degree, np.eye(V.shape[1], dtype=V.dtype)
-            if len(squares) == 1 and (drag == drag[0]).all():
+            if not own and (drag == drag[0]).all():
                 hessians = hessians + drag[0] * one
             else:
                 shares = np.broadcast_to(squares, (len(V), squares.shape[1]))

@@ -54,7 +54,7 @@ def renewed(
         # Chosen when there were as many rows: the codes of a stream keep their units.
         unit = before.fitted.row_scale is None
         settings = replace(settings, row_norm="unit" if unit else "none")
-    fitted = best_start(Problem(settings, view, seed, Silent()), [seed], runner)
+    fitted = best_start(Problem(settings, view, seed, Silent(), sure=False), [seed], runner)
     fitted = _searched(fitted, settings, seed)
     if before is not None:
         found = SCHEMES["relevance"].predict(before.fitted, settings, view, runner)
