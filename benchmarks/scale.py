@@ -154,9 +154,15 @@ def resumed(args: argparse.Namespace) -> None:
 def checkpoint(args: argparse.Namespace) -> None:
     X = clustered(1_000_000, 100, 30)[0]
     model(1).fit(X)
-    plain = seconds(lambda: model(100).fit(X))
-    with tempfile.TemporaryDirectory() as folder:
-        kept = seconds(lambda: model(100).fit(X, checkpoint=Checkpoint(folder, every=30)))
+    plain, kept = [], []
+    for _ in range(3):
+        # By turns, the best of three: the difference is smaller than what a machine scatters.
+        plain.append(seconds(lambda: model(100).fit(X)))
+        with tempfile.TemporaryDirectory() as folder:
+            kept.append(
+                seconds(lambda f=folder: model(100).fit(X, checkpoint=Checkpoint(f, every=30)))
+            )
+    plain, kept = min(plain), min(kept)
     print(
         f"checkpoint every 30 s, 1,000,000 x 100: {100 * (kept / plain - 1):.1f} % (<= 2 %) "
         f"of {plain:.0f} s"
