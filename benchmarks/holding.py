@@ -28,7 +28,7 @@ from fnmf.metrics import clustering_accuracy
 FIELDS = ("part", "data", "way", "seed", "acc", "auc", "objective", "iterations", "seconds")
 HOLDS = {
     "exact": {"EXACT_ROWS": 10**9},
-    "approximate": {},
+    "approximate": {"EXACT_ROWS": 10_000},
     **{
         f"{count:,} anchors": {"EXACT_ROWS": 0, "_ANCHORS": count}
         for count in (500, 1000, 2000, 4000)
@@ -46,70 +46,67 @@ def clusters(n: int, informative: int, noise: int, spread: float, seed: int) -> 
     return X.astype(np.float32), y, np.arange(informative + noise) < informative
 
 
-def row(part: str, data: tuple, way: str, seed: int, **options: object) -> dict:
-    name, X, y, real = data
-    model = FNMF(K, random_state=seed, **options)
-    took = seconds(lambda: model.fit(X))
-    auc = None if real is None else roc_auc_score(real, model.feature_importances_)
-    found = (
-        clustering_accuracy(y, model.labels_),
-        auc,
-        model.objective_,
-        model.n_iter_,
-        took,
-    )
-    told = [
-        part,
-        name,
-        way,
-        seed,
-        *(None if value is None else round(float(value), 4) for value in found),
-    ]
-    print("  ".join(str(value) for value in told), flush=True)
-    return dict(zip(FIELDS, told, strict=True))
+class Rows:
+    """Rows of the file, appended as they come; what is there is not measured again."""
+
+    def __init__(self, path: Path | None) -> None:
+        self.path, self.known = path, set()
+        if path is not None and path.exists():
+            with path.open(newline="") as file:
+                self.known = {tuple(found[:4]) for found in csv.reader(file)}
+        elif path is not None:
+            path.write_text(",".join(FIELDS) + "\r\n", newline="")
+
+    def add(self, part: str, data: tuple, way: str, seed: int, **options: object) -> None:
+        name, X, y, real = data
+        if (part, name, way, str(seed)) in self.known:
+            return
+        model = FNMF(K, random_state=seed, **options)
+        took = seconds(lambda: model.fit(X))
+        acc = None if y is None else clustering_accuracy(y, model.labels_)
+        auc = None if real is None else roc_auc_score(real, model.feature_importances_)
+        numbers = (acc, auc, model.objective_, model.n_iter_, took)
+        told = [part, name, way, seed, *(n if n is None else round(float(n), 4) for n in numbers)]
+        print("  ".join(map(str, told)), flush=True)
+        if self.path is not None:
+            with self.path.open("a", newline="") as file:
+                csv.writer(file).writerow(told)
 
 
-def hold(seeds: int) -> list[dict]:
+def hold(rows: Rows, seeds: int) -> None:
     found = digits(os.environ.get("FNMF_DATA_HOME"))
     sets = [] if found is None else [("USPS 9,298 x 256", *found)]
     for n in (9_000, 30_000):
         sets.append((f"planted {n:,} x 20 + 180", *clusters(n, 20, 180, 0.25, 0)))
-    rows = []
     for data in sets:
         for way, changes in HOLDS.items():
             graph = "approximate" if way == "approximate" else "adaptive"
             with patch.multiple("fnmf.schemes._hold", **changes):
-                rows += [row("hold", data, way, seed, graph=graph) for seed in range(seeds)]
-    return rows
+                for seed in range(seeds):
+                    rows.add("hold", data, way, seed, graph=graph)
 
 
-def begin(seeds: int) -> list[dict]:
-    rows = []
+def begin(rows: Rows, seeds: int) -> None:
     for n, informative, noise in ((80_000, 100, 684), (500_000, 20, 30)):
         X = planted(n, informative, noise)
         real = np.arange(informative + noise) < informative
         data = (f"planted {n:,} x {informative} + {noise}", X, None, real)
         for way, fewest in (("all rows", 10**9), ("a sample first", 20_000)):
             with patch("fnmf.schemes._begin._FEWEST", fewest):
-                rows += [row("begin", data, way, seed) for seed in range(seeds)]
-    return rows
+                for seed in range(seeds):
+                    rows.add("begin", data, way, seed)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("parts", nargs="*", default=["hold", "begin"], metavar="PART")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--out", metavar="CSV")
+    parser.add_argument("--out", type=Path, metavar="CSV")
     args = parser.parse_args()
     warnings.simplefilter("ignore")
-    rows = [
-        found for part in args.parts for found in {"hold": hold, "begin": begin}[part](args.seeds)
-    ]
-    if args.out:
-        with Path(args.out).open("w", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS)
-            writer.writeheader()
-            writer.writerows(rows)
+    rows = Rows(args.out)
+    for part in args.parts:
+        {"hold": hold, "begin": begin}[part](rows, args.seeds)
 
 
 if __name__ == "__main__":
