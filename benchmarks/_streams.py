@@ -148,7 +148,9 @@ def _draw(curves: dict[float, list[tuple[float, float, float]]], figure: str) ->
         xlim=(-1, 3),
         ylim=(-0.02, 1.02),
     )
-    ax.legend(frameon=False, fontsize=8, title="solid: new features, dotted: old ones")
+    # Where no curve is.
+    title = "solid: new features, dotted: old ones"
+    ax.legend(frameon=False, fontsize=8, title=title, loc="center", bbox_to_anchor=(0.77, 0.68))
     fig.savefig(figure, dpi=150)
 
 
