@@ -5,6 +5,8 @@ features and follow from the sums. The order of the blocks depends on the solver
 that needs the fewest sweeps; the objective falls in any order.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fnmf.solver._machine import Machine
@@ -30,6 +32,8 @@ from fnmf.solver._state import (
 from fnmf.solver._sweeps import Sweeps
 from fnmf.terms import RULES, Objective
 
+# A change of so many times ``tol`` may be the last but one.
+_NEARLY = 100.0
 # By whether the assignment is shared, and whether samples are updated in turn.
 _ITERATIONS = {
     (False, False): multiplicative_iteration,
@@ -69,16 +73,15 @@ def solve(
         rows = snapshot.history.tolist()
         converged, ended = bool(snapshot.converged), bool(snapshot.ended)
     while not ended:
+        sweeps.follows = _nearly_settled(rows, stopping)
         reconstruction, smoothness = iterate(sweeps, factors)
         diversity = objective.weighting.penalty(factors.weights)
         total = reconstruction + diversity + smoothness
         rows.append((total, reconstruction, diversity, smoothness))
         if len(rows) > stopping.min_iter:
-            size = max(abs(rows[-2][0]), stopping.floor)
-            change = abs(rows[-2][0] - total) / size if size > 0 else 0.0
             # The objective settles long before the codes do, and clusters may be read off these.
             most = stopping.codes * stopping.tol
-            converged = change <= stopping.tol and sweeps.moved() <= most
+            converged = _change(rows, stopping) <= stopping.tol and sweeps.moved() <= most
         if observe is not None:
             terms = dict(zip(TERMS, rows[-1], strict=True))
             converged = observe(Progress(len(rows), terms, factors)) or converged
@@ -94,6 +97,18 @@ def solve(
         rows[-1] = (data + diversity + smoothness, data, diversity, smoothness)
     history = np.array(rows, dtype=HISTORY)
     return Result(factors, history, converged, float(history["total"][-1]))
+
+
+def _change(rows: Sequence[Sequence[float]], stopping: Stopping) -> float:
+    """How much the last iteration has changed the objective, relative to its size."""
+    before, after = rows[-2][0], rows[-1][0]
+    size = max(abs(before), stopping.floor)
+    return abs(before - after) / size if size > 0 else 0.0
+
+
+def _nearly_settled(rows: Sequence[Sequence[float]], stopping: Stopping) -> bool:
+    """Whether it may be asked after the next iteration how far the codes have moved."""
+    return len(rows) < 2 or _change(rows, stopping) <= _NEARLY * stopping.tol
 
 
 def _go_on(snapshot: Snapshot, sweeps: Sweeps, factors: Factors) -> None:

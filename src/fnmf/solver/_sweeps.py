@@ -125,7 +125,8 @@ class Sweeps:
         # Places for the projected rows and last codes of ``hals``, the same in every iteration.
         self._places: tuple[np.ndarray, np.ndarray] | None = None
         self._of: tuple[np.ndarray | None, ...] = (None, None)
-        # What the last step of V did, and how columns were multiplied after it.
+        # Whether sweeps measure what the step of V does; that, and factors of columns since then.
+        self.follows = True
         self._moves, self._rescaled = np.zeros((3, 1)), np.ones(1)
 
     def refresh_ties(self, V: RowArray) -> np.ndarray:
@@ -142,7 +143,12 @@ class Sweeps:
         self._rescaled = factors.astype(np.float64)
 
     def moved(self) -> float:
-        """How far the last iteration has moved the codes, relative to their size."""
+        """How far the last iteration has moved the codes, relative to their size.
+
+        Infinitely far for all that is known if it was not followed.
+        """
+        if not self.follows:
+            return np.inf
         steps, along, squares = self._moves
         # Columns were multiplied after the step; so written nothing cancels where both are small.
         more = self._rescaled - 1
@@ -189,7 +195,8 @@ class Sweeps:
     ) -> tuple[tuple[RowArray, ...], CodesWork]:
         tied, ties, strength = self._pulling()
         step = _STEPS[self.rule.name]
-        return tied, CodesWork(self.machine.layout, packed, hessians, ties, strength, step)
+        layout = self.machine.layout
+        return tied, CodesWork(layout, packed, hessians, ties, strength, step, self.follows)
 
     def _assign_work(
         self, P: RowArray, crosses: bool, packed: tuple[np.ndarray, ...], hessians: np.ndarray
@@ -218,7 +225,8 @@ class Sweeps:
         hessian = layout.pack_grams(self._shared_hessian(factors))
         robust = self.objective.rows.robust
         tied, ties, strength = self._pulling()
-        work = SharedWork(layout, basis, hessian, ties, strength, _STEPS[self.rule.name], robust)
+        step = _STEPS[self.rule.name], robust, self.follows
+        work = SharedWork(layout, basis, hessian, ties, strength, *step)
         norms = machine.row_energy if robust else self._nothing.ravel()
         sums = machine.sweep(work, V, norms, *tied)
         self._tied = TiedSums(sums.held, sums.squares)

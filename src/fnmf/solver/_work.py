@@ -61,14 +61,15 @@ class CodesWork:
     ties: OnBlock
     strength: np.floating
     rule: int
+    follows: bool
 
     def __call__(self, block: Block, rows: Rows) -> tuple[Rows, CodesSums]:
         V, P, *tied = rows
-        before = V.copy()
+        before = V.copy() if self.follows else None
         own = V, P, *self.ties.pulled(*tied)
         tail = self.strength, self.hessians, self.rule, self.layout.tiny
         targets, grams = self.layout.kernels.codes_block(*block, *self.factors, *own, *tail)
-        return rows, CodesSums(targets, grams, moves(V, before), *self.ties.sums(V, *tied))
+        return rows, CodesSums(targets, grams, _moves(V, before), *self.ties.sums(V, *tied))
 
 
 @dataclass(frozen=True)
@@ -134,15 +135,16 @@ class SharedWork:
     strength: np.floating
     rule: int
     robust: bool
+    follows: bool
 
     def __call__(self, block: Block, rows: Rows) -> tuple[Rows, SharedSums]:
         V, norms, *tied = rows
-        before = V.copy()
+        before = V.copy() if self.follows else None
         own = V, *self.ties.pulled(*tied), self.strength, self.hessian
         norms = norms if self.robust else _NO_NORMS
         tail = self.rule, self.robust, norms, self.layout.tiny
         cross, gram, loss = self.layout.kernels.shared_block(*block, self.basis, *own, *tail)
-        loss, moved = np.asarray(loss), moves(V, before)
+        loss, moved = np.asarray(loss), _moves(V, before)
         return rows, SharedSums(cross, gram, loss, moved, *self.ties.sums(V, *tied))
 
 
@@ -200,6 +202,11 @@ class DescentWork:
         if self.least:
             np.maximum(V, self.least * V.max(axis=1, keepdims=True), out=V)
         return rows, (moves(V, before),)
+
+
+def _moves(V: np.ndarray, before: np.ndarray | None) -> np.ndarray:
+    """What the step of a block has done, if anybody follows it."""
+    return np.zeros((3, V.shape[1])) if before is None else moves(V, before)
 
 
 def squared_shares(P: np.ndarray | None, n_hessians: int, dtype: Any) -> np.ndarray:
