@@ -202,6 +202,7 @@ class FNMF(FactorisationFace):
         inside a round; from one to the next the objective itself changes.
     n_iter_ : int
         Iterations of the start that was kept.
+        Those over all samples: more than 40,000 begin with the factors of a sample.
     unit_ : float
         A power of two by which data in extreme units (below 1e-40 or above 1e40, in single
         precision below 1e-8 or above 1e8) were divided, 1 for all others. What is fitted
