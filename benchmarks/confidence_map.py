@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 from choose import _MOST, _of_majority, calibration_error, labelled
 from choose_parts import KINDS
 from fnmf import FNMF
-from fnmf.schemes import _confidence as own
+from fnmf.affinity import _confidence as own
 
 _RIDGE = 0.02
 

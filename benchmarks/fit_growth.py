@@ -20,7 +20,8 @@ from threadpoolctl import threadpool_limits
 
 from _timing import THREADS, best, seconds
 from fit import K, ours, planted, theirs
-from fnmf.schemes import _choice, _relevance
+from fnmf.relevance import choice as _choice
+from fnmf.relevance import scheme as _relevance
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
 SPECTRAL = 10_000
@@ -30,7 +31,7 @@ STAGES = (
     ("exploring preparations", _choice, "explored"),
     ("testing for structure", _choice, "structure"),
     ("preparing all rows", _relevance, "prepare"),
-    ("graph or anchors", _relevance, "hold_of"),
+    ("graph or anchors", _relevance, "build_affinity"),
     ("factorising a sample", _relevance, "begun_on_sample"),
     ("factorising", _relevance, "solve"),
     ("stability of clusters", _relevance, "stability"),

@@ -81,7 +81,7 @@ def hold(rows: Rows, seeds: int) -> None:
     for data in sets:
         for way, changes in HOLDS.items():
             graph = "approximate" if way == "approximate" else "adaptive"
-            with patch.multiple("fnmf.schemes._hold", **changes):
+            with patch.multiple("fnmf.affinity._affinity", **changes):
                 for seed in range(seeds):
                     rows.add("hold", data, way, seed, graph=graph)
 
@@ -92,7 +92,7 @@ def begin(rows: Rows, seeds: int) -> None:
         real = np.arange(informative + noise) < informative
         data = (f"planted {n:,} x {informative} + {noise}", X, None, real)
         for way, fewest in (("all rows", 10**9), ("a sample first", 20_000)):
-            with patch("fnmf.schemes._begin._FEWEST", fewest):
+            with patch("fnmf.factorization._sample_start._FEWEST", fewest):
                 for seed in range(seeds):
                     rows.add("begin", data, way, seed)
 

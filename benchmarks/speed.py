@@ -17,11 +17,11 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from _timing import THREADS, best, fnmf_iteration, seconds, sklearn_iteration
+from fnmf.affinity import adaptive_neighbors
 from fnmf.data import view_of
-from fnmf.graph import adaptive_neighbors
-from fnmf.runners import threads
-from fnmf.solver import Factors, Machine, Progress, Stopping, solve
-from fnmf.terms import (
+from fnmf.execution import threads
+from fnmf.factorization.solver import ExecutionContext, Factors, Progress, Stopping, solve
+from fnmf.factorization.terms import (
     EvenRows,
     FixedWeighting,
     FreeBasis,
@@ -121,7 +121,7 @@ def _seconds_to(
 
     result = None
     with threads(THREADS) as runner:
-        machine = Machine(view, runner)
+        machine = ExecutionContext(view, runner)
         _ = machine.column_energy
         run()
         return best(run, 3), result.objective, result.n_iter

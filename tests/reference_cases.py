@@ -7,8 +7,8 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 
 from fnmf import FNMF, MappedCSR, baselines
+from fnmf.affinity import adaptive_neighbors
 from fnmf.datasets import make_planted_subspaces
-from fnmf.graph import adaptive_neighbors
 
 WEIGHTINGS = ("paper", "relevance", "uniform")
 SOLVERS = ("mu", "mu-fast", "hals")

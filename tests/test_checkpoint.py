@@ -72,8 +72,8 @@ def assert_equal_fits(one, other):
 @pytest.mark.parametrize("case", CASES)
 def test_an_interrupted_fit_goes_on_to_the_same_result(case, X, tmp_path, monkeypatch):
     if case == "anchors":
-        monkeypatch.setattr("fnmf.schemes._hold.EXACT_ROWS", 100)
-        monkeypatch.setattr("fnmf.schemes._hold._ANCHORS", 60)
+        monkeypatch.setattr("fnmf.affinity._affinity.EXACT_ROWS", 100)
+        monkeypatch.setattr("fnmf.affinity._affinity._ANCHORS", 60)
     whole = model(**CASES[case]).fit(X)
     checkpoint = Checkpoint(tmp_path / "c", every=0)
     for after in (1, 2, 2):

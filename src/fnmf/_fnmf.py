@@ -1,4 +1,4 @@
-"""The estimator: scikit-learn's face of the model. No mathematics here."""
+"""The estimator: parameters in, fitted record adopted. No mathematics here."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike
 from sklearn.callback import with_callbacks
 from sklearn.utils import check_random_state
 
-from fnmf._face import FactorisationFace, workplace
+from fnmf._base import FactorisationBase, workplace
 from fnmf._settings import Settings
-from fnmf._units import in_ordinary_units
-from fnmf._validation import check_data
+from fnmf.validation import check_data, in_ordinary_units
 
 if TYPE_CHECKING:
     from fnmf._checkpoint import Checkpoint
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 _MAX_SEED = np.iinfo(np.int32).max
 
 
-class FNMF(FactorisationFace):
+class FNMF(FactorisationBase):
     """Feature weighted non-negative matrix factorisation.
 
     Factorises non-negative data like NMF, but learns which features matter: several weightings
@@ -319,9 +318,11 @@ class FNMF(FactorisationFace):
         self
         """
         from fnmf._callbacks import IterationHooks
-        from fnmf._checkpoint import open_ledger
-        from fnmf.schemes import SCHEMES, Problem
-        from fnmf.selection import best_start, consensus
+        from fnmf._checkpoint import open_checkpoint
+        from fnmf._schemes import SCHEMES
+        from fnmf.choosing.consensus import consensus
+        from fnmf.choosing.starts import best_start
+        from fnmf.factorization import Problem
 
         settings = Settings.of(self.get_params(deep=False))
         scheme = SCHEMES[settings.weighting]
@@ -336,8 +337,10 @@ class FNMF(FactorisationFace):
         hooks = IterationHooks(self, data, settings.n_init, iterations, stages)
         free = self.random_state is None
         with workplace(self, data, settings.n_jobs) as (view, runner):
-            ledger, seeds = open_ledger(checkpoint, settings, view, drawn, runner, any_seeds=free)
-            problem = Problem(settings, view, int(seeds[-1]), hooks, ledger)
+            cache, seeds = open_checkpoint(
+                checkpoint, settings, view, drawn, runner, any_seeds=free
+            )
+            problem = Problem(settings, view, int(seeds[-1]), hooks, cache)
             fitted = best_start(problem, seeds[:-1], runner)
             if settings.consensus is not None:
                 fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)

@@ -4,10 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._statistics import Statistics
-from fnmf._text import listed, visible
+from fnmf.display import listed, visible
+from fnmf.factorization.terms import overlap
 from fnmf.reporting._images import heat_image
-from fnmf.terms import overlap
+from fnmf.statistics import Statistics
 
 TOP = 30
 FALSE_DISCOVERIES = 0.1

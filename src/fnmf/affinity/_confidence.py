@@ -1,0 +1,168 @@
+"""How sure a sample is of its cluster, and which would be its second.
+
+Neighbours vote; without any, the distances of the codes to the centres of the clusters do. The
+votes are then turned into a probability: that the sample is of the kind that most of its cluster
+is of. The numbers of this map were fitted on labelled data sets, each left out in turn to see
+that the map holds for data it has not seen (``benchmarks/choose.py confidence``).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fnmf.data import View
+from fnmf.execution import BlockSource, RowArray, Rows, Runner
+from fnmf.statistics import indicator
+
+# The logistic map from votes to probabilities: level, and slopes of the votes for the sample, for
+# its cluster on average, and for all samples.
+_LEVEL, _SAMPLE, _CLUSTER, _ALL = -1.27, 0.5, 0.1, 0.31
+# The same where it is known how much of the clusters comes back: slopes of the votes for the
+# sample, and of what comes back on average (``benchmarks/confidence_map.py`` fits them again).
+_KNOWN_LEVEL, _KNOWN_SAMPLE, _BACK = -0.70, 0.52, 0.74
+# A vote that nobody gets or lacks.
+_DOUBT = 0.02
+_TINY = 1e-12
+
+
+class NeighborVotes(NamedTuple):
+    """Rows that votes are counted from, and what counts those of a block, (n, k)."""
+
+    rows: Rows
+    counted: Callable[..., np.ndarray | None]
+
+
+class LabelledRows(NamedTuple):
+    """What is known of samples: their votes, if they have any, codes (n, c) and labels (n,)."""
+
+    ballots: NeighborVotes | None
+    codes: RowArray
+    labels: RowArray
+
+
+def confidence(
+    of: LabelledRows, n_clusters: int, stability: np.ndarray | None, view: View, runner: Runner
+) -> tuple[RowArray, RowArray]:
+    """Probability of the own cluster and the second-best one, both (n,).
+
+    ``stability`` is the share of each cluster that comes back from halves of the samples. Where no
+    other cluster has a vote, the second is the one whose centre is nearest to the codes.
+    """
+    n, feed = len(of.labels), BlockSource(view)
+    ballots = of.ballots or NeighborVotes((), _nobody)
+    rows = (of.labels, of.codes, *ballots.rows)
+    counts, sums, squares = runner.sweep(_CentreWork(n_clusters), feed, rows[:2])
+    means = sums / np.maximum(counts, 1)[:, None]
+    within = max(float(squares - np.vdot(means, sums)), 0.0)
+    centres = Centres(counts, means, within / n / of.codes.shape[1])
+    if stability is None:
+        (own,) = runner.sweep(_OwnWork(centres, ballots.counted), feed, rows)
+        level = _LEVEL + _CLUSTER * _odds(own / np.maximum(counts, 1)) + _ALL * _odds(own.sum() / n)
+        work = _SureWork(centres, ballots.counted, level, _SAMPLE)
+    else:
+        level = np.full(n_clusters, _KNOWN_LEVEL + _BACK * _odds(float(counts @ stability) / n))
+        work = _SureWork(centres, ballots.counted, level, _KNOWN_SAMPLE)
+    sure = runner.empty(view, (), of.codes.dtype)
+    second = runner.empty(view, (), of.labels.dtype)
+    runner.sweep(work, feed, (sure, second, *rows))
+    return sure, second
+
+
+def _nobody() -> None:
+    """The count of those who have no votes."""
+
+
+def _odds(votes: Any) -> Any:
+    return np.log((votes + _DOUBT) / (1 - votes + _DOUBT))
+
+
+class Centres(NamedTuple):
+    """Sizes of the clusters, their mean codes, and the spread of codes about them."""
+
+    counts: np.ndarray
+    means: np.ndarray
+    spread: float
+
+    def squares(self, codes: np.ndarray) -> np.ndarray:
+        """Squared distances of codes to all centres."""
+        codes = codes.astype(np.float64)
+        lengths = (codes**2).sum(axis=1)[:, None] + (self.means**2).sum(axis=1)
+        return np.maximum(lengths - 2 * codes @ self.means.T, 0)
+
+    def votes(self, codes: np.ndarray) -> np.ndarray:
+        """Posterior of each cluster, if codes lie about their centres with one spread, (n, k)."""
+        distances = self.squares(codes) / (2 * max(self.spread, _TINY))
+        evidence = np.log(np.maximum(self.counts, _TINY)) - distances
+        evidence -= evidence.max(axis=1, keepdims=True)
+        likely = np.exp(evidence)
+        return likely / likely.sum(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class _CentreWork:
+    """Sizes of the clusters, sums of their codes, squares of all; rows are labels and codes."""
+
+    fills: ClassVar = ()
+    n_clusters: int
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray, ...]]:
+        labels, codes = rows
+        members = indicator(labels, self.n_clusters, np.dtype(np.float64))
+        squares = np.einsum("ic,ic->", codes, codes, dtype=np.float64)
+        counts = np.bincount(labels, minlength=self.n_clusters)
+        return rows, (counts, members @ codes, np.asarray(squares))
+
+
+@dataclass(frozen=True)
+class _OwnWork:
+    """Votes of samples for their own clusters, by cluster; rows are labels, codes and ballots."""
+
+    fills: ClassVar = ()
+    centres: Centres
+    counted: Callable[..., np.ndarray | None]
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        labels, codes, *ballots = rows
+        votes = self.counted(*ballots)
+        own = _own(self.centres.votes(codes) if votes is None else votes, labels)
+        return rows, (np.bincount(labels, own, len(self.centres.counts)),)
+
+
+@dataclass(frozen=True)
+class _SureWork:
+    """Rows are the probabilities and seconds, labels, codes and ballots."""
+
+    fills: ClassVar = (0, 1)
+    centres: Centres
+    counted: Callable[..., np.ndarray | None]
+    level: np.ndarray
+    slope: float
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
+        sure, second, labels, codes, *ballots = rows
+        if len(self.level) < 2:
+            sure[:], second[:] = 1, labels
+            return rows, ()
+        near = self.centres.votes(codes)
+        votes = self.counted(*ballots)
+        given = near if votes is None else votes
+        odds = self.level[labels] + self.slope * _odds(_own(given, labels))
+        others = given.astype(np.float64) + _TINY * near
+        others[np.arange(len(labels)), labels] = -1
+        sure[:], second[:] = 1 / (1 + np.exp(-odds)), others.argmax(axis=1)
+        return rows, ()
+
+
+def known_votes(votes: np.ndarray) -> NeighborVotes:
+    """Votes that are known, (n, k)."""
+    return NeighborVotes((votes,), _as_they_are)
+
+
+def _as_they_are(votes: np.ndarray) -> np.ndarray:
+    return votes
+
+
+def _own(votes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    return np.clip(votes[np.arange(len(labels)), labels].astype(np.float64), 0, 1)
