@@ -22,7 +22,16 @@ LAYERS = (
     ("choosing",),
     ("streaming",),
     ("describe", "explain", "graph", "_interpretation"),
-    ("_fnmf", "_minibatch", "_base", "_callbacks", "_checkpoint", "_choose", "baselines"),
+    (
+        "_fnmf",
+        "_minibatch",
+        "_base",
+        "_callbacks",
+        "_checkpoint",
+        "_choose",
+        "_fitting",
+        "baselines",
+    ),
     ("io", "persistence", "reporting", "experiments", "inspection", "demo"),
     ("cli",),
 )

@@ -139,7 +139,7 @@ def with_block(X, number, change):
 )
 def test_a_bad_block_is_named_before_the_first_iteration(change, message, X, monkeypatch):
     monkeypatch.setattr(
-        "fnmf.relevance.scheme.feature_statistics", lambda *_: pytest.fail("too late")
+        "fnmf.relevance.pipeline.feature_statistics", lambda *_: pytest.fail("too late")
     )
     with pytest.raises(ValueError, match=message):
         model().fit(with_block(X, 2, change))

@@ -59,7 +59,7 @@ def test_a_start_of_the_users_is_left_alone(data, small, monkeypatch):
     def refuse(*_):
         raise AssertionError("begun on a sample")
 
-    monkeypatch.setattr("fnmf.relevance.scheme.start_on_sample", refuse)
+    monkeypatch.setattr("fnmf.relevance.pipeline.start_on_sample", refuse)
     fit(X, init="random")
     with pytest.raises(AssertionError, match="sample"):
         fit(X)

@@ -25,8 +25,8 @@ from fnmf.execution import RowArray, Runner
 from fnmf.factorization._initial import initial_factors, same_rows
 from fnmf.factorization._problem import (
     Problem,
+    ProgressReporter,
     Scheme,
-    Watch,
     every_row,
     kept_rows,
     not_settled,
@@ -132,14 +132,14 @@ class PlainScheme(Scheme):
 
     def start(self, seed: int) -> PlainStart:
         """Starting values, a run, and for every refresh another run on a new graph."""
-        watch, graph = Watch(self.problem), self.graph
-        result = self._solve(self._start_factors(seed), graph, watch, f"start-{seed}")
+        progress, graph = ProgressReporter(self.problem), self.graph
+        result = self._solve(self._start_factors(seed), graph, progress, f"start-{seed}")
         histories = [result.history]
         for number in range(self.refreshes(self.settings)):
-            if watch.stopped:
+            if progress.stopped:
                 break
             graph = self._weighted_graph(result.factors, f"graph-{seed}-{number}")
-            result = self._solve(result.factors, graph, watch, f"start-{seed}-{number}")
+            result = self._solve(result.factors, graph, progress, f"start-{seed}-{number}")
             histories.append(result.history)
         result = replace(result, history=with_rounds(histories))
         if graph is None or self.settings.smoothness == 0:
@@ -213,7 +213,7 @@ class PlainScheme(Scheme):
         return Factors(U, V, P, weights)
 
     def _solve(
-        self, factors: Factors, graph: sp.csr_array | None, watch: Watch, name: str
+        self, factors: Factors, graph: sp.csr_array | None, progress: ProgressReporter, name: str
     ) -> Result:
         settings = self.settings
         objective = Objective(
@@ -224,7 +224,7 @@ class PlainScheme(Scheme):
             shared=self.shared,
         )
         stopping = Stopping(max_iter=settings.max_iter, tol=float(settings.tol))
-        observe = watch.over(lambda progress: self._model(progress.factors, graph))
+        observe = progress.iterations(lambda step: self._model(step.factors, graph))
         checkpoint = self.problem.cache.solver_checkpoint(name)
         return solve(
             self.context, objective, factors, settings.solver, stopping, observe, checkpoint

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
@@ -102,20 +102,25 @@ class Problem:
     sure: bool = True
 
 
-class Watch:
-    """Tells the observer how runs go on, and remembers whether it wants them to stop."""
+class ProgressReporter:
+    """Reports stages and iterations, and remembers whether the observer wants to stop."""
 
     def __init__(self, problem: Problem) -> None:
         self.observer, self.verbose = problem.observer, problem.settings.verbose
         self.stopped = False
 
-    def doing(self, name: str) -> None:
-        """A start has come to its next stage."""
+    def say(self, lines: Iterable[str]) -> None:
+        """Print lines, if the user wants to read them."""
+        for line in lines if self.verbose else ():
+            print(f"[FNMF] {line}")
+
+    def enter(self, name: str) -> None:
+        """The next stage of a start begins."""
         if self.verbose:
             print(f"[FNMF] {name}")
         self.observer.stage(name)
 
-    def over(self, fitted: Callable[[Progress], Fitted]) -> Observe | None:
+    def iterations(self, fitted: Callable[[Progress], Fitted]) -> Observe | None:
         """What the solver calls after each iteration, if anyone wants to know."""
         if not (self.observer.wanted or self.verbose > 1):
             return None

@@ -87,21 +87,27 @@ class Choice:
         """Whether clusters are what is near their means, not what holds together in a graph."""
         return bool(self.candidates) and self.candidates[0].clusters == "means"
 
+    def report(self) -> list[str]:
+        """What was chosen and what else was tried, for the log."""
+        return [
+            f"{'tried' if place else 'chosen'}: {one}" for place, one in enumerate(self.candidates)
+        ]
+
     @property
     def score(self) -> float:
         return self.candidates[0].score if self.candidates else 0.0
 
 
 def choose_preparation(
-    measured: FeatureStatistics, settings: Settings, seed: int, runner: Runner
+    statistics: FeatureStatistics, settings: Settings, seed: int, runner: Runner
 ) -> Choice:
     """Explore on a sample, and take what the judge likes best."""
-    n, d = measured.view.shape
+    n, d = statistics.view.shape
     c = settings.clusters
     even = Weights(np.ones((1, d)), np.zeros((1, d)))
     if n < _FEWEST or c < 2:
         return Choice(settings.row_norm != "none", np.ones(d), even, (), None, np.arange(n))
-    context, candidates, sample = search_on_sample(measured, settings, c, seed, runner)
+    context, candidates, sample = search_on_sample(statistics, settings, c, seed, runner)
     best, found, real = _real(context, candidates, runner)
     candidates.sort(key=lambda one: one is not best)
     units = context.table.units(best.columns)
@@ -142,12 +148,12 @@ def _real(
 
 
 def search_on_sample(
-    measured: FeatureStatistics, settings: Settings, n_clusters: int, seed: int, runner: Runner
+    statistics: FeatureStatistics, settings: Settings, n_clusters: int, seed: int, runner: Runner
 ) -> tuple[SearchContext, list[Candidate], np.ndarray]:
     """A sample of the rows, all candidates tried on it, best first, and which rows they are."""
     most = min(max(_ROWS, _ROWS_PER_CLUSTER * n_clusters), _MOST_ROWS)
-    sample = drawn(measured.view.shape[0], most, np.random.RandomState(seed))
-    table = SampleTable.of(measured.raw, measured.typical, sample)
+    sample = drawn(statistics.view.shape[0], most, np.random.RandomState(seed))
+    table = SampleTable.of(statistics.raw, statistics.typical, sample)
     refreshes = _REFRESHES if settings.graph_refresh is None else settings.graph_refresh
     context = search_context(table, n_clusters, settings.n_neighbors, refreshes, seed)
     ways = SearchSpace(
@@ -156,15 +162,15 @@ def search_on_sample(
     return context, search_preparations(context, ways, runner), sample
 
 
-def stability(choice: Choice, labels: RowArray, n_clusters: int) -> np.ndarray | None:
-    """How much of each cluster comes back when halves of the sample are clustered anew, (k,)."""
+def cluster_stability(choice: Choice, labels: RowArray) -> np.ndarray | None:
+    """Share of each cluster that is found again in halves of the sample, (k,)."""
     context = choice.context
     if context is None:
         return None
     best = choice.candidates[0]
     rows = context.table.scaled(factors(context, best), best.unit)
     pairs = row_halves(rows, context.n_neighbors, _RESAMPLES, context.seed)
-    return cluster_recovery(pairs, labels[choice.sample], n_clusters, context.seed)
+    return cluster_recovery(pairs, labels[choice.sample], context.n_clusters, context.seed)
 
 
 def weight_shares(omega: np.ndarray) -> np.ndarray:

@@ -1,26 +1,25 @@
-"""The stages of a fit by relevance, each a function over values.
-
-    measure → (choose) → prepare → (hold) → start → price and assign → (solve) → look
-
-The ones in brackets have files of their own. Nothing here keeps a state, and all of it works on
-any view, whole or a subset of rows.
-"""
+"""Starting values of a default fit: basis, codes and assignments from the clusters."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from fnmf._settings import Settings
 from fnmf.data import View
 from fnmf.execution import BlockSource, RowArray, Rows, Runner, parts_of
 from fnmf.factorization import initial_factors, partition_codes
 from fnmf.factorization.solver import Factors
+from fnmf.factorization.terms import ResidualWeighting
+from fnmf.kmeans import cluster_codes
 from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights
+from fnmf.relevance.results import FoundClusters
 from fnmf.statistics import (
     DistancesTo,
     Moments,
+    cluster_moments,
     sums_of,
     weighted_distances,
 )
@@ -28,6 +27,48 @@ from fnmf.statistics import (
 # A share of the mean keeps a start off 0, which a multiplicative update could never leave.
 _OF_MEAN = 0.01
 _TINY = 1e-12
+
+
+class InitialFit(NamedTuple):
+    """Starting values, and the weighting with the prices that the assignment counts with."""
+
+    factors: Factors
+    weighting: ResidualWeighting
+
+
+def initial_fit(
+    statistics: FeatureStatistics,
+    found: FoundClusters,
+    settings: Settings,
+    seed: int,
+    runner: Runner,
+) -> InitialFit:
+    """Factors that start at the clusters, or as the user wants them to."""
+    prepared, labels, weights = found.prepared, found.labels, found.weights
+    c, init, view = settings.n_components, settings.init, prepared.view
+    known = labels if settings.clusters == c else found.affinity.clusters(c, seed)
+    moments: Moments | None = None
+    if not (isinstance(init, str) and init == "kmeans"):
+        U, V = given_start(statistics, prepared, c, init, seed, runner)
+    elif known is None:
+        U, V = kmeans_start(prepared, weights, c, seed, runner)
+    else:
+        moments = cluster_moments(view, known, c, prepared.mean, runner)
+        U, V = start_from(prepared, weights, known, moments, runner)
+    prices = price_samples(view, prepared.mean, weights.price, runner, view.dtype)
+    totals = np.zeros(len(weights.omega)) if prices is None else sums_of(prices, view, runner)
+    P: RowArray = np.ones((1, 1), V.dtype)
+    if len(weights.omega) > 1:
+        if labels is None:
+            _, labels = cluster_codes(V, settings.clusters, seed, view, runner)
+        if moments is None or known is not labels:
+            moments = cluster_moments(view, labels, settings.clusters, prepared.mean, runner)
+        given = prepared, weights, labels, prepared.mean + moments.shifts
+        if settings.assignment == "shared":
+            P = assign_together(*given, totals, runner)
+        else:
+            P = assign_samples(*given, prices, runner)
+    return InitialFit(Factors(U, V, P, weights.omega), ResidualWeighting(prices, totals))
 
 
 def start_from(
@@ -58,7 +99,7 @@ def kmeans_start(
 
 
 def given_start(
-    measured: FeatureStatistics,
+    statistics: FeatureStatistics,
     prepared: PreparedRows,
     n_components: int,
     init: Any,
@@ -67,7 +108,7 @@ def given_start(
 ) -> tuple[np.ndarray, RowArray]:
     """The same from any start for X as it is."""
     rng = np.random.RandomState(seed)
-    U, V = initial_factors(measured.view, n_components, init, 1.0, rng, runner)
+    U, V = initial_factors(statistics.view, n_components, init, 1.0, rng, runner)
     U = U * prepared.columns.units[:, None]
     return unit_columns(U, V, np.ones(len(U)), prepared.view, runner, prepared.scales)
 

@@ -39,7 +39,7 @@ class LloydClusters:
     explained: float
 
 
-def lloyd_all_rows(measured: FeatureStatistics, choice: Choice, runner: Runner) -> LloydClusters:
+def lloyd_all_rows(statistics: FeatureStatistics, choice: Choice, runner: Runner) -> LloydClusters:
     """Clusters of all rows about means that begin as those of the sample."""
     context, known = choice.context, choice.labels
     assert context is not None
@@ -48,13 +48,13 @@ def lloyd_all_rows(measured: FeatureStatistics, choice: Choice, runner: Runner) 
     # What the sample left out may have been too weak for it, or noise.
     even = _shared(np.ones(d), np.zeros(d), context)
     starts = (choice, replace(choice, weights=even))
-    tried = [_lloyd(measured, one, known, choice.sample, runner) for one in starts]
+    tried = [_lloyd(statistics, one, known, choice.sample, runner) for one in starts]
     best = max(tried, key=lambda one: one.explained)
     for _ in range(_ROUNDS):
         weights = _shared(*gates(best.moments, choice.units), context)
         if weights_converged(best.choice.weights.omega, weights.omega):
             break
-        found = _lloyd(measured, replace(choice, weights=weights), best.labels, None, runner)
+        found = _lloyd(statistics, replace(choice, weights=weights), best.labels, None, runner)
         if found.explained <= best.explained:
             break
         best = found
@@ -95,7 +95,7 @@ class _OtherWork:
 
 
 def _lloyd(
-    measured: FeatureStatistics,
+    statistics: FeatureStatistics,
     choice: Choice,
     known: RowArray,
     rows: np.ndarray | None,
@@ -105,7 +105,7 @@ def _lloyd(
     context, omega = choice.context, choice.weights.omega
     assert context is not None
     k = context.n_clusters
-    prepared = prepare(measured, choice.units, choice.weights, choice.unit, runner)
+    prepared = prepare(statistics, choice.units, choice.weights, choice.unit, runner)
     view = prepared.view
     centres, _ = cluster_means(view if rows is None else view.subset(rows), known, k, runner)
     labels = nearest_mean(prepared.weighted, centres, omega, runner)
@@ -116,7 +116,7 @@ def _lloyd(
         (moved,) = runner.sweep(_OtherWork(), BlockSource(view), (labels, before))
         if moved / view.shape[0] < _STILL:
             break
-    moments = capped_moments(measured, labels, k, runner)
+    moments = capped_moments(statistics, labels, k, runner)
     return LloydClusters(choice, prepared, labels, centres, moments, context.explained(moments))
 
 

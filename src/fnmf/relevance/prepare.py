@@ -113,11 +113,11 @@ def feature_statistics(view: View, runner: Runner) -> FeatureStatistics:
 
 
 def prepare(
-    measured: FeatureStatistics, units: np.ndarray, weights: Weights, unit: bool, runner: Runner
+    statistics: FeatureStatistics, units: np.ndarray, weights: Weights, unit: bool, runner: Runner
 ) -> PreparedRows:
     """Rows of unit length in the weighted features, or all times the same number."""
-    view, top = measured.view, weights.top
-    columns, root, n = Preparation(measured.caps, units), np.sqrt(top), view.shape[0]
+    view, top = statistics.view, weights.top
+    columns, root, n = Preparation(statistics.caps, units), np.sqrt(top), view.shape[0]
     plain = columns.view(view, view.constant(1.0), root)
     if unit:
         scales, filled = unit_scales(plain, runner, rough=True)
@@ -135,11 +135,11 @@ def prepare(
 
 
 def capped_moments(
-    measured: FeatureStatistics, labels: RowArray, n_clusters: int, runner: Runner
+    statistics: FeatureStatistics, labels: RowArray, n_clusters: int, runner: Runner
 ) -> Moments:
     """What clusters look like in capped rows as they are.
 
     The length of a row depends on its cluster: scaled by it, every feature would seem to.
     """
-    mean = column_sums(measured.raw, runner)[0] / measured.view.shape[0]
-    return cluster_moments(measured.raw, labels, n_clusters, mean, runner)
+    mean = column_sums(statistics.raw, runner)[0] / statistics.view.shape[0]
+    return cluster_moments(statistics.raw, labels, n_clusters, mean, runner)
