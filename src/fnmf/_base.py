@@ -25,6 +25,7 @@ from fnmf._fitted import Fitted
 from fnmf._interpretation import InterpretationMixin
 from fnmf._settings import Settings
 from fnmf.data import Data, View, is_dask, view_of, working_dtype
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.validation import check_data, in_ordinary_units
 
 if TYPE_CHECKING:
@@ -92,6 +93,8 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
 
     # Model files ask for everything that a ``Fitted`` record must have.
     _keeps_fitted: ClassVar[bool] = True
+    # Constants of the default fit; benchmarks vary them.
+    _defaults: ClassVar[Defaults] = DEFAULTS
     weighting: str
     random_state: Any
     embedding_: np.ndarray
@@ -199,7 +202,7 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
             return settings.with_components(settings.n_clusters), {}
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         with workplace(self, data, settings.n_jobs) as (view, runner):
-            number = choose_number(view, settings, NUMBERS, seed, runner)
+            number = choose_number(view, settings, NUMBERS, seed, runner, self._defaults)
         return settings.with_components(number.n_components), number.kept()
 
     def _settings(self) -> Settings:

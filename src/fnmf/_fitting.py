@@ -38,7 +38,9 @@ def fit_estimator(estimator: FactorisationBase, X: Any, checkpoint: Any) -> Fitt
     free = estimator.random_state is None
     with workplace(estimator, data, settings.n_jobs) as (view, runner):
         cache, seeds = open_checkpoint(checkpoint, settings, view, drawn, runner, any_seeds=free)
-        problem = Problem(settings, view, int(seeds[-1]), hooks, cache)
+        problem = Problem(
+            settings, view, int(seeds[-1]), hooks, cache, defaults=estimator._defaults
+        )
         fitted = best_start(problem, seeds[:-1], runner)
         if settings.consensus is not None:
             fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)

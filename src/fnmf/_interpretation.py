@@ -11,17 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from fnmf._fitted import Fitted
 from fnmf.data import is_dask, view_of
+from fnmf.relevance.defaults import DEFAULTS
 from fnmf.validation import check_data, check_integer, in_ordinary_units
 
 if TYPE_CHECKING:
     from fnmf.describe import ClusterDescription
     from fnmf.explain import Explanation
 
-# Of the features called relevant, so many may be there by chance.
-FALSE_DISCOVERIES = 0.1
 _FEWEST_TO_SCORE = 3
-# Price of large clusters; at 1, as in Newman's modularity, dense clusters would be cut.
-_RESOLUTION = 0.7
 
 
 class InterpretationMixin:
@@ -83,7 +80,7 @@ class InterpretationMixin:
             graph = neighbor_graph(weighted, near, "auto", runner, verbose=0)
         ties = ties_between(graph, labels, settings.clusters)
         by_chance, out = float(np.sum(ties.sum(axis=1) ** 2)), 1 - float(np.trace(ties))
-        return _RESOLUTION * (1 - by_chance) - out
+        return DEFAULTS.resolution * (1 - by_chance) - out
 
     def describe_clusters(
         self,
@@ -126,7 +123,7 @@ class InterpretationMixin:
         rows, labels = _rows_to_describe(fitted, X)
         relevant = None
         if fitted.feature_qvalues is not None:
-            relevant = fitted.feature_qvalues <= FALSE_DISCOVERIES
+            relevant = fitted.feature_qvalues <= DEFAULTS.false_discoveries
         return describe_clusters(
             rows,
             labels,

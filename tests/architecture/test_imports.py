@@ -10,7 +10,7 @@ import fnmf
 ROOT = Path(fnmf.__file__).parent
 # From the inside out; a part may use those of its own line and of the lines above it.
 LAYERS = (
-    ("exceptions", "_atomic"),
+    ("exceptions", "_atomic", "relevance.defaults"),
     ("data", "validation", "_settings", "_fitted", "metrics", "datasets"),
     ("kernels", "execution"),
     ("statistics", "kmeans"),
@@ -72,7 +72,9 @@ GRAPH = {module: sorted(set(imports(module)) - {module, "fnmf"}) for module in M
 
 
 def part_of(module):
-    return module.split(".")[1]
+    """The record of constants imports nothing and is read by every layer: a part of its own."""
+    name = module.removeprefix("fnmf.")
+    return name if name in RANK else name.split(".")[0]
 
 
 def cycle_in(graph):

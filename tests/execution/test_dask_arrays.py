@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from constants import vary
 from fnmf import FNMF, Checkpoint
 from fnmf.data import view_of
 
@@ -26,8 +27,7 @@ def X():
 @pytest.fixture(autouse=True)
 def few_anchors(monkeypatch):
     """Threads hold rows to anchors too, and work on the blocks of the Dask array."""
-    monkeypatch.setattr("fnmf.affinity._affinity.EXACT_ROWS", 100)
-    monkeypatch.setattr("fnmf.affinity._affinity._ANCHORS", 80)
+    vary(monkeypatch, exact_rows=100, n_anchors=80)
     bounds = np.concatenate([[0], np.cumsum(SIZES)])
     same = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
     for kind in ("_dense.DenseView", "_sparse.SparseView"):

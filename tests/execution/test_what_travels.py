@@ -4,6 +4,7 @@ import cloudpickle
 import numpy as np
 import pytest
 
+from constants import vary
 from fnmf import FNMF
 from fnmf.data import drawn
 from fnmf.execution.dask import _blocks
@@ -44,7 +45,7 @@ def received(monkeypatch):
     for name in ("results", "pick"):
         method = getattr(_blocks._LocalBlocks, name)
         monkeypatch.setattr(_blocks._LocalBlocks, name, counted(method))
-    monkeypatch.setattr("fnmf.affinity._affinity._ANCHORS", 60)
+    vary(monkeypatch, n_anchors=60)
     monkeypatch.setattr("fnmf.kmeans._codes._MOST", 500)
     monkeypatch.setattr("fnmf.factorization._initial._KMEANS_ROWS", 500)
     return sizes

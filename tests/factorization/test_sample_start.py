@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from constants import vary
 from fnmf import FNMF, Checkpoint
 from fnmf.affinity import Nearest
 from fnmf.affinity._anchor_moves import cluster_by_anchors
@@ -29,9 +30,7 @@ def data():
 @pytest.fixture
 def small(monkeypatch):
     """What is many for the library is few here."""
-    monkeypatch.setattr("fnmf.affinity._affinity.EXACT_ROWS", 500)
-    monkeypatch.setattr("fnmf.affinity._affinity._ANCHORS", 100)
-    monkeypatch.setattr("fnmf.factorization._sample_start._FEWEST", 300)
+    vary(monkeypatch, exact_rows=500, n_anchors=100, start_fewest=300)
 
 
 def fit(X, **options):
@@ -43,7 +42,7 @@ def fit(X, **options):
 def test_it_ends_as_low_with_fewer_iterations(data, small, monkeypatch, form, n_weightings):
     X, y = data
     begun = fit(form(X), n_weightings=n_weightings)
-    monkeypatch.setattr("fnmf.factorization._sample_start._FEWEST", N)
+    vary(monkeypatch, start_fewest=N)
     whole = fit(form(X), n_weightings=n_weightings)
     assert begun.objective_ <= 1.01 * whole.objective_
     assert begun.n_iter_ <= whole.n_iter_ / 2

@@ -7,6 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, make_bl
 from sklearn.metrics import adjusted_rand_score, roc_auc_score
 from sklearn.preprocessing import minmax_scale
 
+from constants import vary
 from fnmf import FNMF
 from fnmf.exceptions import NoStructureWarning
 from fnmf.metrics import clustering_accuracy
@@ -130,8 +131,7 @@ def test_choices_can_be_fixed(digits):
 
 
 def test_many_samples_are_held_to_anchors(monkeypatch):
-    monkeypatch.setattr("fnmf.affinity._affinity.EXACT_ROWS", 300)
-    monkeypatch.setattr("fnmf.affinity._affinity._ANCHORS", 100)
+    vary(monkeypatch, exact_rows=300, n_anchors=100)
     X, y = load_digits(return_X_y=True)
     X, y = X[:500], y[:500]
     model = fitted(X, 10)

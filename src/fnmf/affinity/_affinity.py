@@ -24,14 +24,7 @@ from fnmf.affinity._votes import graph_votes
 from fnmf.data import View, drawn
 from fnmf.execution import RowArray, Runner
 from fnmf.kmeans import quick_kmeans
-
-# Beyond so many samples the search over all pairs is given up for anchors.
-EXACT_ROWS = 10_000
-_ANCHORS = 2000
-_STARTS = 2
-_CODE_STARTS = 3
-# Known rows that decide the cluster of one that is not.
-_VOTERS = 5
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 
 class KnownLabels(NamedTuple):
@@ -82,20 +75,33 @@ class GraphAffinity:
 
     anchors: np.ndarray | None = None
 
-    def __init__(self, graph: sp.csr_array, weighted: View, runner: Runner) -> None:
+    def __init__(
+        self,
+        graph: sp.csr_array,
+        weighted: View,
+        runner: Runner,
+        defaults: Defaults = DEFAULTS,
+    ) -> None:
         self.graph: sp.csr_array | None = graph
-        self._weighted, self._runner = weighted, runner
+        self._weighted, self._runner, self._defaults = weighted, runner, defaults
 
     def clusters(
         self, n_clusters: int, seed: int, known: KnownLabels | None = None
     ) -> RowArray | None:
-        others = [] if known is None else [extend_labels(known, self._weighted, self._runner)]
-        return partition(self._graph, n_clusters, seed, starts=_STARTS, others=others).labels
+        defaults, others = self._defaults, []
+        if known is not None:
+            others = [extend_labels(known, self._weighted, self._runner, defaults=defaults)]
+        starts = defaults.partition_starts
+        found = partition(
+            self._graph, n_clusters, seed, starts=starts, others=others, defaults=defaults
+        )
+        return found.labels
 
     def refine_labels(self, labels: RowArray, codes: RowArray, n_clusters: int) -> RowArray:
-        rng = np.random.RandomState(0)
-        others = [quick_kmeans(codes, n_clusters, rng) for _ in range(_CODE_STARTS)]
-        return best_of(self._graph, [labels, *others], n_clusters).labels
+        rng, defaults = np.random.RandomState(0), self._defaults
+        starts = range(defaults.code_starts)
+        others = [quick_kmeans(codes, n_clusters, rng, defaults) for _ in starts]
+        return best_of(self._graph, [labels, *others], n_clusters, defaults).labels
 
     def votes(self, labels: RowArray, n_clusters: int) -> NeighborVotes | None:
         return known_votes(graph_votes(self._graph, labels, n_clusters))
@@ -126,19 +132,26 @@ class AnchorAffinity:
     graph: sp.csr_array | None = None
 
     def __init__(
-        self, weighted: View, n_neighbors: int, seed: int, runner: Runner, cache: ArrayCache
+        self,
+        weighted: View,
+        n_neighbors: int,
+        seed: int,
+        runner: Runner,
+        cache: ArrayCache,
+        defaults: Defaults = DEFAULTS,
     ) -> None:
         n = weighted.shape[0]
-        chosen = drawn(n, _ANCHORS, np.random.RandomState(seed))
+        chosen = drawn(n, defaults.n_anchors, np.random.RandomState(seed))
         self.anchors: np.ndarray | None = chosen
         self._view = weighted.subset(chosen)
         here = self._view
         self._rows = here.narrowed(here.take(np.arange(len(chosen))))
         self._neighbors, self._weighted, self._runner = n_neighbors, weighted, runner
+        self._defaults = defaults
         sizes = n, len(chosen)
 
         def search() -> Nearest:
-            return nearest_anchors(weighted, self._rows, n_neighbors, runner)
+            return nearest_anchors(weighted, self._rows, n_neighbors, runner, defaults)
 
         # Those of remote rows stay on the workers, and are searched again rather than cached.
         keeps = not weighted.remote
@@ -150,11 +163,12 @@ class AnchorAffinity:
         self, n_clusters: int, seed: int, known: KnownLabels | None = None
     ) -> RowArray | None:
         graph = in_few_parts(small_graphs(self._rows), self._neighbors, n_clusters)
-        others = []
+        view, runner, defaults, others = self._weighted, self._runner, self._defaults, []
         if known is not None:
-            others = [extend_labels(known, self._weighted, self._runner, self._view)]
-        labels = partition(graph, n_clusters, seed, starts=_STARTS, others=others).labels
-        return cluster_by_anchors(self.nearest, self.mass, labels, self._weighted, self._runner)
+            others = [extend_labels(known, view, runner, self._view, defaults)]
+        starts = defaults.partition_starts
+        found = partition(graph, n_clusters, seed, starts=starts, others=others, defaults=defaults)
+        return cluster_by_anchors(self.nearest, self.mass, found.labels, view, runner, defaults)
 
     def refine_labels(self, labels: RowArray, codes: RowArray, n_clusters: int) -> RowArray:
         return labels
@@ -177,28 +191,38 @@ class _AnchorVotes:
 
 
 def extend_labels(
-    known: KnownLabels, weighted: View, runner: Runner, queries: View | None = None
+    known: KnownLabels,
+    weighted: View,
+    runner: Runner,
+    queries: View | None = None,
+    defaults: Defaults = DEFAULTS,
 ) -> np.ndarray:
     """Labels of all rows, or of ``queries``, from the nearest of those that are known."""
     if queries is None and len(known.rows) == weighted.shape[0]:
         return known.labels
     there = weighted.narrowed(weighted.take(known.rows))
-    nearest = nearest_anchors(weighted if queries is None else queries, there, _VOTERS, runner)
+    asked = weighted if queries is None else queries
+    nearest = nearest_anchors(asked, there, defaults.voters, runner, defaults)
     return vote(nearest, known.labels)
 
 
 def build_affinity(
-    weighted: View, settings: Settings, seed: int, runner: Runner, cache: ArrayCache
+    weighted: View,
+    settings: Settings,
+    seed: int,
+    runner: Runner,
+    cache: ArrayCache,
+    defaults: Defaults = DEFAULTS,
 ) -> Affinity:
     """The user's graph, one of the nearest neighbours, anchors for many samples, or none."""
     if settings.graph is None:
         return NoAffinity()
     if not settings.builds_graph:
         own = settings.graph
-        return GraphAffinity(own, weighted, runner) if own.nnz else NoAffinity()
-    many = weighted.remote or weighted.shape[0] > EXACT_ROWS
+        return GraphAffinity(own, weighted, runner, defaults) if own.nnz else NoAffinity()
+    many = weighted.remote or weighted.shape[0] > defaults.exact_rows
     if settings.graph == "adaptive" and many and not settings.in_turn:
-        return AnchorAffinity(weighted, settings.n_neighbors, seed, runner, cache)
+        return AnchorAffinity(weighted, settings.n_neighbors, seed, runner, cache, defaults)
 
     def build(n_neighbors: int) -> sp.csr_array:
         verbose = settings.verbose
@@ -208,4 +232,4 @@ def build_affinity(
         return in_few_parts(Graphs(build), settings.n_neighbors, settings.clusters)
 
     graph = cached_graph(cache, f"graph-{seed}", make, weighted.shape[0])
-    return GraphAffinity(graph, weighted, runner)
+    return GraphAffinity(graph, weighted, runner, defaults)

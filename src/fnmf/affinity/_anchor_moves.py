@@ -16,10 +16,7 @@ from fnmf.affinity._anchors import Nearest, vote
 from fnmf.affinity._moves import resolution
 from fnmf.data import View
 from fnmf.execution import BlockSource, RowArray, Rows, Runner
-
-_SWEEPS = 5
-# Fewer moves than this share of the samples change nothing.
-_STILL = 0.001
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 
 class Held(NamedTuple):
@@ -34,7 +31,12 @@ class Held(NamedTuple):
 
 
 def cluster_by_anchors(
-    nearest: Nearest, mass: np.ndarray, of_anchors: np.ndarray, view: View, runner: Runner
+    nearest: Nearest,
+    mass: np.ndarray,
+    of_anchors: np.ndarray,
+    view: View,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
 ) -> RowArray:
     """Labels of the samples from those of their anchors, moved to where these tie them most.
 
@@ -50,29 +52,34 @@ def cluster_by_anchors(
         The samples.
     runner : Runner
         Who works through the blocks.
+    defaults : Defaults
+        Resolution and number of sweeps.
     """
     # As those of scikit-learn's k-means: half the room.
     labels = runner.empty(view, (), np.int32)
     within, sizes = runner.sweep(_VoteWork(of_anchors), BlockSource(view), (labels, *nearest))
     mass, n = np.where(mass > 0, mass, 1), view.shape[0]
-    value = _modularity(within, sizes, mass, n)
-    for _ in range(_SWEEPS):
-        before, work = labels.copy(), _MoveWork(mass, within, sizes, n)
+    price = resolution(len(sizes), defaults)
+    value = _modularity(within, sizes, mass, n, price)
+    for _ in range(defaults.anchor_sweeps):
+        before, work = labels.copy(), _MoveWork(mass, within, sizes, n, price)
         change = runner.sweep(work, BlockSource(view), (labels, *nearest))
         within, sizes = within + change.within, sizes + change.sizes
-        last, value = value, _modularity(within, sizes, mass, n)
+        last, value = value, _modularity(within, sizes, mass, n, price)
         if value < last:
             # Blocks that all do the same go too far together.
             return before
-        if change.moved[0] <= _STILL * n:
+        if change.moved[0] <= defaults.still * n:
             break
     return labels
 
 
-def _modularity(within: np.ndarray, sizes: np.ndarray, mass: np.ndarray, n: int) -> float:
+def _modularity(
+    within: np.ndarray, sizes: np.ndarray, mass: np.ndarray, n: int, resolution: float
+) -> float:
     """Ties within clusters beyond what their sizes would give; all degrees are 1."""
     tied = float(np.sum(within**2 / mass[:, None])) / n
-    return tied - resolution(len(sizes)) * float(np.sum((sizes / n) ** 2))
+    return tied - resolution * float(np.sum((sizes / n) ** 2))
 
 
 @dataclass(frozen=True)
@@ -99,12 +106,12 @@ class _MoveWork:
     within: np.ndarray
     sizes: np.ndarray
     n: int
+    resolution: float
 
     def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, Held]:
         labels, anchors, shares = rows
         now = Held(self.within.copy(), self.sizes.copy(), np.zeros(1))
-        price = resolution(len(self.sizes))
-        _move(anchors, shares.astype(np.float64), self.mass, labels, *now, self.n, price)
+        _move(anchors, shares.astype(np.float64), self.mass, labels, *now, self.n, self.resolution)
         change = Held(now.within - self.within, now.sizes - self.sizes, now.moved)
         return rows, change
 

@@ -16,11 +16,10 @@ from fnmf.affinity._products import products_with
 from fnmf.data import View, spans
 from fnmf.execution import BlockSource, RowArray, Rows, Runner, parts_of
 from fnmf.kernels.nearest import few_nearest
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 # Rows whose products with all anchors are held at once.
 _ROWS = 1024
-# Anchors with less than this share of entries other than 0 are multiplied as CSR.
-_SPARSE = 0.05
 
 
 class Nearest(NamedTuple):
@@ -30,7 +29,13 @@ class Nearest(NamedTuple):
     shares: RowArray
 
 
-def nearest_anchors(samples: View, anchors: Any, n_neighbors: int, runner: Runner) -> Nearest:
+def nearest_anchors(
+    samples: View,
+    anchors: Any,
+    n_neighbors: int,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
+) -> Nearest:
     """Which anchors hold the samples, and how much each.
 
     Parameters
@@ -43,11 +48,13 @@ def nearest_anchors(samples: View, anchors: Any, n_neighbors: int, runner: Runne
         Anchors of a sample; at most one less than there are.
     runner : Runner
         Who works through the blocks.
+    defaults : Defaults
+        From which density on anchors are multiplied as dense rows.
     """
     count, d = anchors.shape
     k, centre = min(n_neighbors, count - 1), np.zeros(d, samples.dtype)
     sparse = not isinstance(anchors, np.ndarray)
-    if samples.sparse and sparse and anchors.nnz < _SPARSE * count * d:
+    if samples.sparse and sparse and anchors.nnz < defaults.sparse_below * count * d:
         turned: Any = sp.csr_array(anchors.T, dtype=samples.dtype)
         energy = turned.multiply(turned).sum(axis=0, dtype=np.float64)
         return _searched(_Search(turned, energy, centre, k), samples, runner)

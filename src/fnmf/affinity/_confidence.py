@@ -14,16 +14,9 @@ import numpy as np
 
 from fnmf.data import View
 from fnmf.execution import BlockSource, RowArray, Rows, Runner
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.statistics import indicator
 
-# The logistic map from votes to probabilities: level, and slopes of the votes for the sample, for
-# its cluster on average, and for all samples.
-_LEVEL, _SAMPLE, _CLUSTER, _ALL = -1.27, 0.5, 0.1, 0.31
-# The same where it is known how much of the clusters comes back: slopes of the votes for the
-# sample, and of what comes back on average (``benchmarks/confidence_map.py`` fits them again).
-_KNOWN_LEVEL, _KNOWN_SAMPLE, _BACK = -0.70, 0.52, 0.74
-# A vote that nobody gets or lacks.
-_DOUBT = 0.02
 _TINY = 1e-12
 
 
@@ -43,14 +36,19 @@ class LabelledRows(NamedTuple):
 
 
 def confidence(
-    of: LabelledRows, n_clusters: int, stability: np.ndarray | None, view: View, runner: Runner
+    of: LabelledRows,
+    n_clusters: int,
+    stability: np.ndarray | None,
+    view: View,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
 ) -> tuple[RowArray, RowArray]:
     """Probability of the own cluster and the second-best one, both (n,).
 
     ``stability`` is the share of each cluster that comes back from halves of the samples. Where no
     other cluster has a vote, the second is the one whose centre is nearest to the codes.
     """
-    n, feed = len(of.labels), BlockSource(view)
+    n, feed, doubt = len(of.labels), BlockSource(view), defaults.vote_doubt
     ballots = of.ballots or NeighborVotes((), _nobody)
     rows = (of.labels, of.codes, *ballots.rows)
     counts, sums, squares = runner.sweep(_CentreWork(n_clusters), feed, rows[:2])
@@ -59,11 +57,15 @@ def confidence(
     centres = Centres(counts, means, within / n / of.codes.shape[1])
     if stability is None:
         (own,) = runner.sweep(_OwnWork(centres, ballots.counted), feed, rows)
-        level = _LEVEL + _CLUSTER * _odds(own / np.maximum(counts, 1)) + _ALL * _odds(own.sum() / n)
-        work = _SureWork(centres, ballots.counted, level, _SAMPLE)
+        level = defaults.confidence_level + defaults.confidence_cluster * _odds(
+            own / np.maximum(counts, 1), doubt
+        )
+        level = level + defaults.confidence_all * _odds(own.sum() / n, doubt)
+        work = _SureWork(centres, ballots.counted, level, defaults.confidence_sample, doubt)
     else:
-        level = np.full(n_clusters, _KNOWN_LEVEL + _BACK * _odds(float(counts @ stability) / n))
-        work = _SureWork(centres, ballots.counted, level, _KNOWN_SAMPLE)
+        back = _odds(float(counts @ stability) / n, doubt)
+        level = np.full(n_clusters, defaults.stable_level + defaults.stable_back * back)
+        work = _SureWork(centres, ballots.counted, level, defaults.stable_sample, doubt)
     sure = runner.empty(view, (), of.codes.dtype)
     second = runner.empty(view, (), of.labels.dtype)
     runner.sweep(work, feed, (sure, second, *rows))
@@ -74,8 +76,8 @@ def _nobody() -> None:
     """The count of those who have no votes."""
 
 
-def _odds(votes: Any) -> Any:
-    return np.log((votes + _DOUBT) / (1 - votes + _DOUBT))
+def _odds(votes: Any, doubt: float) -> Any:
+    return np.log((votes + doubt) / (1 - votes + doubt))
 
 
 class Centres(NamedTuple):
@@ -139,6 +141,7 @@ class _SureWork:
     counted: Callable[..., np.ndarray | None]
     level: np.ndarray
     slope: float
+    doubt: float
 
     def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
         sure, second, labels, codes, *ballots = rows
@@ -148,7 +151,7 @@ class _SureWork:
         near = self.centres.votes(codes)
         votes = self.counted(*ballots)
         given = near if votes is None else votes
-        odds = self.level[labels] + self.slope * _odds(_own(given, labels))
+        odds = self.level[labels] + self.slope * _odds(_own(given, labels), self.doubt)
         others = given.astype(np.float64) + _TINY * near
         others[np.arange(len(labels)), labels] = -1
         sure[:], second[:] = 1 / (1 + np.exp(-odds)), others.argmax(axis=1)

@@ -8,15 +8,15 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-# Vectors beyond those wanted, which let the last wanted one settle too.
-_SPARE = 6
-_DEGREE = 16
-_FILTERS = 12
-_PRECISION = 1e-3
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 
 def leading_vectors(
-    similarity: sp.csr_array, count: int, first: np.ndarray, rng: np.random.RandomState
+    similarity: sp.csr_array,
+    count: int,
+    first: np.ndarray,
+    rng: np.random.RandomState,
+    defaults: Defaults = DEFAULTS,
 ) -> np.ndarray:
     """Eigenvectors of the ``count`` largest eigenvalues, largest first.
 
@@ -30,28 +30,27 @@ def leading_vectors(
         A vector known to be among them.
     rng : RandomState
         Where the others start.
+    defaults : Defaults
+        Width and degree of the filter, and when to stop.
     """
     n = similarity.shape[0]
-    block = rng.normal(size=(n, min(count + _SPARE, n)))
+    block = rng.normal(size=(n, min(count + defaults.eigen_spare, n)))
     block[:, 0] = first
     lists = similarity.indptr, similarity.indices, similarity.data
     block, _ = np.linalg.qr(block)
     values = np.zeros(count)
-    for _ in range(_FILTERS):
-        block, _ = np.linalg.qr(_filtered(*lists, block, _lowest(values), _DEGREE))
+    for _ in range(defaults.eigen_filters):
+        # The filter damps everything from -1 to the smallest eigenvalue that is followed.
+        lowest = float(np.clip(values[-1], 0.0, defaults.eigen_damped))
+        block, _ = np.linalg.qr(_filtered(*lists, block, lowest, defaults.eigen_degree))
         image = _product(*lists, block)
         values, turn = np.linalg.eigh(block.T @ image)
         values, turn = values[::-1], turn[:, ::-1]
         block, image = block @ turn, image @ turn
         gaps = image[:, :count] - block[:, :count] * values[:count]
-        if np.linalg.norm(gaps, axis=0).max() < _PRECISION:
+        if np.linalg.norm(gaps, axis=0).max() < defaults.eigen_precision:
             break
     return np.ascontiguousarray(block[:, :count])
-
-
-def _lowest(values: np.ndarray) -> float:
-    """What the filter is to damp: everything from -1 to the smallest value that is followed."""
-    return float(np.clip(values[-1], 0.0, 0.999))
 
 
 @njit(nogil=True, cache=True)

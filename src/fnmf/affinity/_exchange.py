@@ -11,15 +11,9 @@ import numpy as np
 from fnmf.affinity._modularity import ties_between
 from fnmf.affinity._moves import Lists, Partition, improved, resolution
 from fnmf.kmeans import halved
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 
-# Two clusters become one only if they are tied, with so much of what is cut at least; else a large
-# group would be cut, and two small ones that stand apart joined, for the sake of equal sizes.
-_BRIDGE = 0.1
-# Exchanges at most, and how many are tried before a partition counts as the best in reach.
-_MOST, _TRIES = 8, 6
-# Cut in two are clusters of so many samples,
-_FEWEST = 4
-# and modularity must rise by more than rounding.
+# Modularity must rise by more than rounding.
 _RISE = 1e-9
 
 
@@ -32,7 +26,13 @@ class _Exchange(NamedTuple):
     other: int
 
 
-def exchange(lists: Lists, found: Partition, coordinates: np.ndarray, n_clusters: int) -> Partition:
+def exchange(
+    lists: Lists,
+    found: Partition,
+    coordinates: np.ndarray,
+    n_clusters: int,
+    defaults: Defaults = DEFAULTS,
+) -> Partition:
     """Exchange while modularity rises.
 
     Parameters
@@ -46,11 +46,12 @@ def exchange(lists: Lists, found: Partition, coordinates: np.ndarray, n_clusters
     n_clusters : int
         Clusters, the same number in the end; fewer than three have nothing to exchange.
     """
-    for _ in range(_MOST if n_clusters > 2 else 0):
+    for _ in range(defaults.exchanges if n_clusters > 2 else 0):
         rng = np.random.RandomState(0)
-        second = halved(coordinates, found.labels, _FEWEST, rng) == 1
-        tries = _promising(lists, found.labels, second, n_clusters)
-        moved = (improved(lists, _after(found.labels, second, one), n_clusters) for one in tries)
+        second = halved(coordinates, found.labels, defaults.fewest_to_split, rng, defaults) == 1
+        tries = _promising(lists, found.labels, second, n_clusters, defaults)
+        after = (_after(found.labels, second, one) for one in tries)
+        moved = (improved(lists, labels, n_clusters, defaults) for labels in after)
         better = next((one for one in moved if one.value > found.value + _RISE), None)
         if better is None:
             break
@@ -58,12 +59,14 @@ def exchange(lists: Lists, found: Partition, coordinates: np.ndarray, n_clusters
     return found
 
 
-def _promising(lists: Lists, labels: np.ndarray, second: np.ndarray, k: int) -> list[_Exchange]:
+def _promising(
+    lists: Lists, labels: np.ndarray, second: np.ndarray, k: int, defaults: Defaults
+) -> list[_Exchange]:
     """For every cluster that can be cut the best two to join; the best few of these."""
     # Halves are numbered 0 … k − 1 and k … 2k − 1.
     ties = ties_between(lists.graph, np.where(second, labels + k, labels), 2 * k)
     volumes = ties.sum(axis=1)
-    joined = 2 * (ties - resolution(k) * np.outer(volumes, volumes))
+    joined = 2 * (ties - resolution(k, defaults) * np.outer(volumes, volumes))
     whole, between = (one.reshape(2, k, 2, k).sum(axis=(0, 2)) for one in (joined, ties))
     one, other = np.triu_indices(k, 1)
     order = np.argsort(-whole[one, other], kind="stable")
@@ -71,12 +74,12 @@ def _promising(lists: Lists, labels: np.ndarray, second: np.ndarray, k: int) -> 
     bridges = between[one, other]
     found = []
     for cut in np.unique(labels[second]).tolist():
-        fit = (one != cut) & (other != cut) & (bridges >= _BRIDGE * ties[cut, cut + k])
+        fit = (one != cut) & (other != cut) & (bridges >= defaults.merge_ties * ties[cut, cut + k])
         if fit.any():
             best = fit.argmax()
             a, b = int(one[best]), int(other[best])
             found.append(_Exchange(float(whole[a, b] - joined[cut, cut + k]), cut, a, b))
-    return sorted(found, reverse=True)[:_TRIES]
+    return sorted(found, reverse=True)[: defaults.exchange_tries]
 
 
 def _after(labels: np.ndarray, second: np.ndarray, change: _Exchange) -> np.ndarray:

@@ -6,16 +6,12 @@ import numpy as np
 import scipy.sparse as sp
 from numba import njit
 
-# Price of unequal sizes, 1 in Newman's modularity; less lets clusters differ in size.
-_RESOLUTION = 0.7
-# Shares of many clusters are small, and so would be the price; from here on it grows with them.
-_MANY = 10
-_SWEEPS = 20
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 
-def resolution(n_clusters: int) -> float:
-    """What the squared share of a cluster in all ties costs."""
-    return _RESOLUTION * max(1.0, n_clusters / _MANY)
+def resolution(n_clusters: int, defaults: Defaults = DEFAULTS) -> float:
+    """Resolution of modularity; it grows with many clusters, whose shares of the ties are small."""
+    return defaults.resolution * max(1.0, n_clusters / defaults.resolution_clusters)
 
 
 class Partition(NamedTuple):
@@ -39,19 +35,24 @@ class Lists(NamedTuple):
         return cls(graph, similarity, np.asarray(graph.sum(axis=1), np.float64).ravel())
 
 
-def improve(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> Partition:
+def improve(
+    graph: sp.csr_array, labels: np.ndarray, n_clusters: int, defaults: Defaults = DEFAULTS
+) -> Partition:
     """Move single samples to the cluster they are tied to most, as long as modularity rises."""
-    return improved(Lists.of(graph), labels, n_clusters)
+    return improved(Lists.of(graph), labels, n_clusters, defaults)
 
 
-def improved(lists: Lists, labels: np.ndarray, n_clusters: int) -> Partition:
+def improved(
+    lists: Lists, labels: np.ndarray, n_clusters: int, defaults: Defaults = DEFAULTS
+) -> Partition:
     """The same for a graph of which many partitions are tried."""
     graph, similarity, degree = lists
     labels = labels.astype(np.int64)
     if degree.sum() == 0:
         return Partition(labels, 0.0)
     ties = graph.indptr, graph.indices, similarity
-    value = _improve(*ties, degree, labels, n_clusters, resolution(n_clusters), _SWEEPS)
+    price, sweeps = resolution(n_clusters, defaults), defaults.move_sweeps
+    value = _improve(*ties, degree, labels, n_clusters, price, sweeps)
     return Partition(labels, float(value))
 
 

@@ -42,6 +42,7 @@ def consensus(
             int(rng.randint(_MAX_SEED)),
             NullObserver(),
             sure=False,
+            defaults=problem.defaults,
         )
         other = best_start(part, [int(rng.randint(_MAX_SEED))], runner)
         found = scheme.predict(other, part.settings, problem.view, runner)
@@ -58,7 +59,7 @@ def consensus(
     agreed = votes.argmax(axis=1)
     share = votes / votes.sum(axis=1, keepdims=True)
     voters = LabelledRows(known_votes(share), fitted.embedding, agreed.astype(labels.dtype))
-    sure, second = confidence(voters, k, None, problem.view, runner)
+    sure, second = confidence(voters, k, None, problem.view, runner, problem.defaults)
     return replace(
         fitted,
         labels=agreed.astype(labels.dtype),

@@ -23,21 +23,13 @@ from fnmf.data import View
 from fnmf.display import listed
 from fnmf.execution import Runner
 from fnmf.relevance.choice import search_on_sample
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.prepare import feature_statistics
 from fnmf.relevance.resampling import halves_agree
 from fnmf.relevance.search import Candidate, SearchContext
 from fnmf.relevance.structure import beyond_chance, structure
 
 NUMBERS = range(2, 16)
-# Samples that each cluster should have before anything is known.
-_SAMPLES_EACH = 15
-# Weights found for one number serve others that are so near.
-_NEAR = 2
-# Clusters to explore with beyond those found: features that few clusters need show with more.
-_MORE = 1
-_FEWEST = 10
-# Standard errors that a defensible number may lose against the best.
-_DOUBTS = 2.0
 
 
 @dataclass(frozen=True)
@@ -122,22 +114,29 @@ class NumberOfClusters:
 
 
 def choose_number(
-    view: View, settings: Settings, numbers: Sequence[int], seed: int, runner: Runner
+    view: View,
+    settings: Settings,
+    numbers: Sequence[int],
+    seed: int,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
 ) -> NumberOfClusters:
     """The number of clusters of the rows of a view, among ``numbers``."""
     n = view.shape[0]
-    wanted = possible(numbers, min(n, 1000))
-    if n < _FEWEST or not wanted:
+    wanted = possible(numbers, min(n, defaults.sample_rows), defaults)
+    if n < defaults.fewest_rows_to_number or not wanted:
         nothing = np.empty(0, SCORES)
         empty = np.empty((0, n), np.int64)
         return NumberOfClusters(1, (1, 1), (), nothing, None, empty, np.arange(n))
-    statistics = feature_statistics(view, runner)
-    search = partial(search_on_sample, statistics, settings, seed=seed, runner=runner)
-    first = int(np.clip(n // _SAMPLES_EACH, min(wanted), max(wanted)))
+    statistics = feature_statistics(view, runner, defaults)
+    search = partial(
+        search_on_sample, statistics, settings, seed=seed, runner=runner, defaults=defaults
+    )
+    first = int(np.clip(n // defaults.samples_per_cluster, min(wanted), max(wanted)))
     context, candidates, rows = search(first)
     found = score_numbers(context, candidates[0], wanted, runner)
-    if abs(found.best - first) > _NEAR:
-        context, candidates, rows = search(found.best + _MORE)
+    if abs(found.best - first) > defaults.near_number:
+        context, candidates, rows = search(found.best + defaults.more_clusters)
         found = score_numbers(context, candidates[0], wanted, runner)
     scores = score_table(context, candidates[0], found, runner)
     real, strength = _structure(context, candidates[0], found, scores, runner)
@@ -152,18 +151,18 @@ def _structure(
     context: SearchContext, chosen: Candidate, numbers: Numbers, scores: np.ndarray, runner: Runner
 ) -> tuple[bool, float | None]:
     """Whether there are clusters at all, and the association that says so, if it was asked."""
-    if halves_agree(float(scores["features_agree"].max())):
+    if halves_agree(float(scores["features_agree"].max()), context.defaults):
         return True, None
     best = replace(chosen, labels=numbers.labels[numbers.score.argmax()])
     found = structure(replace(context, n_clusters=numbers.best), best, runner)
-    return beyond_chance(found) is not False, found
+    return beyond_chance(found, context.defaults) is not False, found
 
 
 def _interval(found: Numbers) -> tuple[int, int]:
     """From the best outward as long as scores lose no more than can be doubted."""
     k, score = found.k, found.score
     best = int(score.argmax())
-    enough = score >= score[best] - _DOUBTS * found.doubt
+    enough = score >= score[best] - found.defaults.defensible * found.doubt
     low = high = best
     while low > 0 and enough[low - 1]:
         low -= 1

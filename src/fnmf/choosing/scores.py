@@ -18,6 +18,7 @@ import scipy.sparse as sp
 
 from fnmf.affinity import best_of, partition, small_graph, spectrum, ties_between
 from fnmf.execution import Runner
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.resampling import (
     factors,
     feature_halves,
@@ -26,21 +27,6 @@ from fnmf.relevance.resampling import (
     rows_agree,
 )
 from fnmf.relevance.search import Candidate, SearchContext
-
-# Price of ties that chance would make, 1 in Newman's modularity.
-_PRICE = 0.8
-# What the gap between eigenvalues counts, which tells numbers apart that tie else.
-_GAP = 0.05
-# Neighbours in units of those of a fit: with few, a cut through a cluster costs too little.
-_NEIGHBORS = 2
-# Times that features are halved for the score, and features and rows for their agreement.
-_SPLITS, _AGREEMENTS = 3, 2
-_STARTS = 2
-# Halves must have a few samples for each cluster.
-_FEWEST_PER_CLUSTER = 4
-# Groups of clusters are a level of their own if they are so many times as far from each other as
-# the clusters within them.
-_FARTHER = 1.5
 
 SCORES = np.dtype(
     [
@@ -79,11 +65,14 @@ class Numbers:
     chance: np.ndarray
     eigengap: np.ndarray
     labels: np.ndarray
+    defaults: Defaults = DEFAULTS
 
     @property
     def trials(self) -> np.ndarray:
         """Score of each number on each graph, (S, K)."""
-        return self.inside - _PRICE * self.chance + _GAP * self.eigengap
+        own = self.defaults
+        scores = self.inside - own.chance_price * self.chance
+        return scores + own.eigengap_weight * self.eigengap
 
     @property
     def score(self) -> np.ndarray:
@@ -106,9 +95,9 @@ class Numbers:
         return _standard_error(self.trials - self.trials.mean(axis=1, keepdims=True))
 
 
-def possible(numbers: Sequence[int], n_samples: int) -> list[int]:
+def possible(numbers: Sequence[int], n_samples: int, defaults: Defaults = DEFAULTS) -> list[int]:
     """Numbers of at least two clusters that so many samples can be asked about."""
-    most = max(n_samples // _FEWEST_PER_CLUSTER, 2)
+    most = max(n_samples // defaults.fewest_per_cluster, 2)
     return [k for k in numbers if 2 <= k <= most]
 
 
@@ -116,14 +105,17 @@ def score_numbers(
     context: SearchContext, chosen: Candidate, numbers: Sequence[int], runner: Runner
 ) -> Numbers:
     """Scores of all numbers, in rising order, with features weighted as a candidate does."""
+    defaults = context.defaults
     rows, near = _prepared(context, chosen)
     graph = small_graph(rows, near)
-    labels = _clusters(graph, numbers, context.seed, runner)
+    labels = _clusters(graph, numbers, context, runner)
     everyone = np.arange(rows.shape[0])
-    judges = [(half, everyone) for half in feature_halves(context, chosen, near, _SPLITS)]
+    judges = [
+        (half, everyone) for half in feature_halves(context, chosen, near, defaults.feature_splits)
+    ]
     if not judges:
         # Too few features to do without half of them: graphs of half of the rows must do.
-        pairs = row_halves(rows, near, _SPLITS, context.seed)
+        pairs = row_halves(rows, near, defaults.feature_splits, context.seed, defaults)
         judges = [(half.graph, half.rows) for pair in pairs for half in pair]
     tied = np.array(
         [
@@ -131,10 +123,11 @@ def score_numbers(
             for judge, who in judges
         ]
     )
-    values = spectrum(graph, max(numbers) + 1, context.seed)
+    values = spectrum(graph, max(numbers) + 1, context.seed, defaults)
     values = np.append(values, np.zeros(max(numbers) + 1 - len(values)))
     k = np.array(numbers)
-    return Numbers(k, tied[:, :, 0], tied[:, :, 1], values[k - 1] - values[k], labels)
+    gaps = values[k - 1] - values[k]
+    return Numbers(k, tied[:, :, 0], tied[:, :, 1], gaps, labels, defaults)
 
 
 def score_table(
@@ -142,13 +135,14 @@ def score_table(
 ) -> np.ndarray:
     """The scores beside other figures that are there to look at."""
     rows, near = _prepared(context, chosen)
-    halves = feature_halves(context, chosen, near, _AGREEMENTS)
+    defaults = context.defaults
+    halves = feature_halves(context, chosen, near, defaults.row_splits)
     two_by_two = [halves[i : i + 2] for i in range(0, len(halves), 2)]
-    pairs = row_halves(rows, near, _AGREEMENTS, context.seed)
+    pairs = row_halves(rows, near, defaults.row_splits, context.seed, defaults)
 
     def agree(k: int) -> tuple[float, float]:
-        across = [features_agree(two, k, context.seed) for two in two_by_two]
-        again = [rows_agree(pair, k, context.seed) for pair in pairs]
+        across = [features_agree(two, k, context.seed, defaults) for two in two_by_two]
+        again = [rows_agree(pair, k, context.seed, defaults) for pair in pairs]
         return float(np.mean(across)) if across else 0.0, float(np.mean(again))
 
     scores = np.zeros(len(found.k), SCORES)
@@ -179,33 +173,41 @@ def levels(context: SearchContext, chosen: Candidate, found: Numbers) -> tuple[i
     centres = members @ rows if isinstance(rows, np.ndarray) else (rows.T @ members.T).T
     # The last entry joins two groups, the one before leaves two, and so on.
     heights = linkage(centres, "average")[:, 2][::-1]
-    jumps = np.flatnonzero(heights[:-1] >= _FARTHER * heights[1:])
+    jumps = np.flatnonzero(heights[:-1] >= context.defaults.level_distance * heights[1:])
     return tuple(int(at) + 2 for at in jumps)
 
 
 def _prepared(context: SearchContext, chosen: Candidate) -> tuple[Any, int]:
     """Rows as the candidate weights them, and how many neighbours they get."""
     rows = context.table.scaled(factors(context, chosen), chosen.unit)
-    return rows, min(_NEIGHBORS * context.n_neighbors, rows.shape[0] - 2)
+    return rows, min(context.defaults.number_neighbors * context.n_neighbors, rows.shape[0] - 2)
 
 
-def _clusters(graph: sp.csr_array, numbers: Sequence[int], seed: int, runner: Runner) -> np.ndarray:
+def _clusters(
+    graph: sp.csr_array, numbers: Sequence[int], context: SearchContext, runner: Runner
+) -> np.ndarray:
     """Clusters for every number; each is begun also from those of the next larger one."""
     ways = [(k,) for k in numbers]
-    alone = runner.each(lambda k: partition(graph, k, seed, starts=_STARTS).labels, ways)
+    seed, defaults = context.seed, context.defaults
+    starts = defaults.partition_starts
+    alone = runner.each(
+        lambda k: partition(graph, k, seed, starts=starts, defaults=defaults).labels, ways
+    )
     found = list(alone)
     for i in range(len(numbers) - 2, -1, -1):
         merged = found[i + 1]
         for k in range(numbers[i + 1], numbers[i], -1):
-            merged = _merged(graph, merged, k)
-        found[i] = best_of(graph, [found[i], merged], numbers[i]).labels
+            merged = _merged(graph, merged, k, defaults)
+        found[i] = best_of(graph, [found[i], merged], numbers[i], defaults).labels
     return np.array(found)
 
 
-def _merged(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+def _merged(
+    graph: sp.csr_array, labels: np.ndarray, n_clusters: int, defaults: Defaults = DEFAULTS
+) -> np.ndarray:
     """One cluster less: the two that are tied most beyond chance become one."""
     ties = ties_between(graph, labels, n_clusters)
-    gain = ties - _PRICE * np.outer(ties.sum(axis=1), ties.sum(axis=0))
+    gain = ties - defaults.chance_price * np.outer(ties.sum(axis=1), ties.sum(axis=0))
     gain[np.tril_indices(n_clusters)] = -np.inf
     one, other = np.unravel_index(gain.argmax(), gain.shape)
     names = np.arange(n_clusters) - (np.arange(n_clusters) > other)

@@ -10,13 +10,12 @@ from sklearn.utils.extmath import randomized_svd
 from fnmf.data import View, drawn, spans
 from fnmf.execution import BlockSource, RowArray, Rows, Runner, parts_of
 from fnmf.kmeans import count_distinct, fit_kmeans
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 # k-means looks at no more rows than this; the others join the nearest centre.
 _KMEANS_ROWS = 10_000
 _KMEANS_STARTS = 5
 _ROWS_AT_ONCE = 4096
-# Codes of a partition: 1 for the own cluster, this for the others, so that samples can still move.
-SOFTNESS = 0.2
 
 Start = tuple[np.ndarray, RowArray]
 
@@ -28,13 +27,18 @@ def initial_factors(
     scale: float,
     rng: np.random.RandomState,
     runner: Runner,
+    defaults: Defaults = DEFAULTS,
 ) -> Start:
     """U (d x c) and V (n x c) with V Uᵀ roughly equal to ``scale`` times X.
 
     ``init`` is ``"random"``, ``"nndsvda"``, ``"kmeans"``, or the pair (V, Uᵀ) of the user's.
     """
     if isinstance(init, str):
-        U, V = _STARTS[init](view, n_components, scale, rng, runner)
+        if init == "kmeans":
+            U, V = _kmeans(view, n_components, scale, rng, runner, defaults)
+        else:
+            make = _random if init == "random" else _nndsvda
+            U, V = make(view, n_components, scale, rng, runner)
     else:
         V, U = init[0], init[1].T
     if isinstance(V, np.ndarray):
@@ -87,12 +91,17 @@ class _SameWork:
 
 
 def partition_codes(
-    labels: RowArray, n_components: int, view: View, runner: Runner, sizes: np.ndarray | None = None
+    labels: RowArray,
+    n_components: int,
+    view: View,
+    runner: Runner,
+    sizes: np.ndarray | None = None,
+    defaults: Defaults = DEFAULTS,
 ) -> RowArray:
     """Codes of a partition: large for the own cluster, small for the others; times ``sizes``."""
     V = runner.empty(view, (n_components,), view.dtype)
     sizes = np.ones(n_components) if sizes is None else sizes
-    runner.sweep(_PartitionWork(sizes), BlockSource(view), (V, labels))
+    runner.sweep(_PartitionWork(sizes, defaults.softness), BlockSource(view), (V, labels))
     return V
 
 
@@ -100,11 +109,12 @@ def partition_codes(
 class _PartitionWork:
     fills: ClassVar = (0,)
     sizes: np.ndarray
+    softness: float
 
     def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
         V, labels = rows
-        V[:] = SOFTNESS * self.sizes
-        V[np.arange(len(V)), labels] = (1 + SOFTNESS) * self.sizes[labels]
+        V[:] = self.softness * self.sizes
+        V[np.arange(len(V)), labels] = (1 + self.softness) * self.sizes[labels]
         return rows, ()
 
 
@@ -131,7 +141,12 @@ def _nndsvda(
 
 
 def _kmeans(
-    view: View, n_components: int, scale: float, rng: np.random.RandomState, runner: Runner
+    view: View,
+    n_components: int,
+    scale: float,
+    rng: np.random.RandomState,
+    runner: Runner,
+    defaults: Defaults,
 ) -> Start:
     """V from a k-means partition, U from its means."""
     rows = _some_rows(view, rng)
@@ -141,10 +156,11 @@ def _kmeans(
     mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
     U = np.tile(mean[:, None], (1, n_components))
     # A share of the mean keeps entries off 0, which a multiplicative update could never leave.
-    U[:, : len(centres)] = 0.99 * centres.T + 0.01 * mean[:, None]
+    share = defaults.mean_share
+    U[:, : len(centres)] = (1 - share) * centres.T + share * mean[:, None]
     labels = runner.empty(view, (), np.int64)
     runner.sweep(_NearestCentre(centres), parts_of(view), (labels,))
-    return scale * U, partition_codes(labels, n_components, view, runner)
+    return scale * U, partition_codes(labels, n_components, view, runner, defaults=defaults)
 
 
 @dataclass(frozen=True)
@@ -178,6 +194,3 @@ def _some_rows(view: View, rng: np.random.RandomState) -> Any:
     else:
         return view.rows(0, n_samples)
     return view.narrowed(view.take(chosen))
-
-
-_STARTS = {"random": _random, "nndsvda": _nndsvda, "kmeans": _kmeans}

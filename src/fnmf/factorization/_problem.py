@@ -17,6 +17,7 @@ from fnmf.data import Data, View
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization.solver import HISTORY, NullCheckpoint, Observe, Progress, SolverCheckpoint
 from fnmf.factorization.terms import RULES, Kinds
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 _PRINT_EVERY = 10
 
@@ -92,6 +93,8 @@ class Problem:
         Keeps what is expensive, where the user wants a checkpoint.
     sure : bool
         Whether anybody asks how sure samples and clusters are.
+    defaults : Defaults
+        Constants of the default fit.
     """
 
     settings: Settings
@@ -100,6 +103,7 @@ class Problem:
     observer: Observer
     cache: CheckpointCache = field(default_factory=NoCheckpointCache)
     sure: bool = True
+    defaults: Defaults = DEFAULTS
 
 
 class ProgressReporter:

@@ -18,17 +18,16 @@ from fnmf.execution import RowArray
 from fnmf.factorization._affinity_ties import ties_of_rows
 from fnmf.factorization.solver import ExecutionContext, Factors, Stopping, solve, solve_codes
 from fnmf.factorization.terms import AnchorTies, Objective, ResidualWeighting, Weighting
-
-# Rows of the sample: one in so many, within limits. Twice the fewest or less are not worth one.
-_ONE_IN, _FEWEST, _MOST = 20, 20_000, 50_000
-# Nor has it more entries than this; where less than half of the fewest rows is left there is none.
-_ENTRIES = 1 << 25
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 
-def sample_size(n: int, entries: float) -> int:
+def sample_size(n: int, entries: float, defaults: Defaults = DEFAULTS) -> int:
     """How many of n rows with so many entries each are begun with; 0 for none."""
-    size = int(min(max(n // _ONE_IN, _FEWEST), _MOST, _ENTRIES / max(entries, 1)))
-    return size if n > 2 * _FEWEST and 2 * size >= _FEWEST else 0
+    fewest = defaults.start_fewest
+    wanted = max(n // defaults.start_one_in, fewest)
+    size = int(min(wanted, defaults.start_most, defaults.start_entries / max(entries, 1)))
+    # Few rows are not worth a sample, nor is one of much fewer rows than wanted.
+    return size if n > 2 * fewest and 2 * size >= fewest else 0
 
 
 class SolverRun(NamedTuple):
@@ -48,7 +47,12 @@ class Sample(NamedTuple):
 
 
 def start_on_sample(
-    run: SolverRun, used: View, affinity: AnchorAffinity, factors: Factors, of: Sample
+    run: SolverRun,
+    used: View,
+    affinity: AnchorAffinity,
+    factors: Factors,
+    of: Sample,
+    defaults: Defaults = DEFAULTS,
 ) -> Factors:
     """Factors of all rows for a basis that has settled on a sample.
 
@@ -74,7 +78,8 @@ def start_on_sample(
     U = np.zeros_like(factors.U)
     U[kept] = found.U
     begun = Factors(U, factors.V, found.P if shared else factors.P, factors.weights)
-    solve_codes(run.context, objective, begun, run.solver, held)
+    rounds, least = defaults.start_rounds, defaults.start_least_code
+    solve_codes(run.context, objective, begun, run.solver, held, rounds=rounds, least=least)
     return begun
 
 

@@ -5,31 +5,44 @@ from numba import njit
 
 from fnmf.kernels.compiler import FAST
 from fnmf.kmeans._seeding import chosen_rows, numbers_for
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 
-_ITERATIONS = 100
 
-
-def quick_kmeans(rows: np.ndarray, n_clusters: int, rng: np.random.RandomState) -> np.ndarray:
+def quick_kmeans(
+    rows: np.ndarray, n_clusters: int, rng: np.random.RandomState, defaults: Defaults = DEFAULTS
+) -> np.ndarray:
     """Labels of one start of k-means; sums in the order of the rows, whatever the threads."""
     numbers = rng.random_sample((1, numbers_for(n_clusters)))
     whole = np.zeros(len(rows), np.int64)
-    return _within(np.ascontiguousarray(rows), whole, n_clusters, numbers, 1)
+    return _within(
+        np.ascontiguousarray(rows), whole, n_clusters, numbers, 1, defaults.kmeans_iterations
+    )
 
 
 def halved(
-    rows: np.ndarray, groups: np.ndarray, fewest: int, rng: np.random.RandomState
+    rows: np.ndarray,
+    groups: np.ndarray,
+    fewest: int,
+    rng: np.random.RandomState,
+    defaults: Defaults = DEFAULTS,
 ) -> np.ndarray:
     """Each group of at least ``fewest`` rows cut in two by k-means: 0 or 1 for every row."""
     large = np.count_nonzero(np.bincount(groups) >= fewest)
     numbers = rng.random_sample((large, numbers_for(2)))
-    return _within(np.ascontiguousarray(rows), groups, 2, numbers, fewest)
+    return _within(
+        np.ascontiguousarray(rows), groups, 2, numbers, fewest, defaults.kmeans_iterations
+    )
 
 
 def best_kmeans(
-    rows: np.ndarray, n_clusters: int, rng: np.random.RandomState, starts: int
+    rows: np.ndarray,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    starts: int,
+    defaults: Defaults = DEFAULTS,
 ) -> np.ndarray:
     """Labels of the start that ends nearest to its centres."""
-    found = [quick_kmeans(rows, n_clusters, rng) for _ in range(starts)]
+    found = [quick_kmeans(rows, n_clusters, rng, defaults) for _ in range(starts)]
     return min(found, key=lambda labels: _scatter(rows, labels))
 
 
@@ -40,7 +53,7 @@ def _scatter(rows: np.ndarray, labels: np.ndarray) -> float:
 
 
 @njit(nogil=True, cache=True)
-def _within(rows, groups, n_clusters, numbers, fewest):  # type: ignore[no-untyped-def]
+def _within(rows, groups, n_clusters, numbers, fewest, iterations):  # type: ignore[no-untyped-def]
     """k-means in each group of at least ``fewest`` rows; smaller ones stay whole.
 
     ``numbers`` has the random numbers of a group in each row.
@@ -52,7 +65,7 @@ def _within(rows, groups, n_clusters, numbers, fewest):  # type: ignore[no-untyp
         if len(members) >= fewest:
             part = rows[members]
             centres = part[chosen_rows(part, n_clusters, numbers[done])]
-            labels[members] = _lloyd(part, centres, _ITERATIONS)
+            labels[members] = _lloyd(part, centres, iterations)
             done += 1
     return labels
 

@@ -1,8 +1,4 @@
-"""What relevance decides before it fits: how to prepare the data, and which features count.
-
-A portfolio of preparations is explored on a sample of the rows, and a judge that sees no labels
-picks one. Only what follows sees all rows.
-"""
+"""The preparation and the weights, chosen among all that were tried on a sample of the rows."""
 
 from __future__ import annotations
 
@@ -15,6 +11,7 @@ from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
 from fnmf.data import drawn
 from fnmf.execution import RowArray, Runner
 from fnmf.kmeans import best_kmeans
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.preparations import column_preparations, row_preparations
 from fnmf.relevance.prepare import FeatureStatistics, Weights
 from fnmf.relevance.resampling import agrees_beyond_chance, cluster_recovery, factors, row_halves
@@ -29,19 +26,6 @@ from fnmf.relevance.search import (
 from fnmf.relevance.structure import beyond_chance, structure
 from fnmf.relevance.weights import profiles, relevance, relevance_weights
 from fnmf.statistics import Moments
-
-# Rows to explore on: this many, more if there are many clusters, never more than the last.
-_ROWS, _ROWS_PER_CLUSTER, _MOST_ROWS = 1000, 25, 3000
-_REFRESHES = 3
-# Fewer samples than this have no neighbours to speak of.
-_FEWEST = 5
-# Several weightings must not lower the modularity by more than this,
-_SLACK = 0.005
-# and must rest on features at least this relevant, relative to a single one's.
-_AS_RELEVANT = 0.5
-_GROUP_STARTS = 10
-# Times that the sample is halved to see which clusters come back.
-_RESAMPLES = 2
 
 
 @dataclass(frozen=True)
@@ -99,15 +83,19 @@ class Choice:
 
 
 def choose_preparation(
-    statistics: FeatureStatistics, settings: Settings, seed: int, runner: Runner
+    statistics: FeatureStatistics,
+    settings: Settings,
+    seed: int,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
 ) -> Choice:
-    """Explore on a sample, and take what the judge likes best."""
+    """Search preparations on a sample, and choose the best by its score."""
     n, d = statistics.view.shape
     c = settings.clusters
     even = Weights(np.ones((1, d)), np.zeros((1, d)))
-    if n < _FEWEST or c < 2:
+    if n < defaults.fewest_rows or c < 2:
         return Choice(settings.row_norm != "none", np.ones(d), even, (), None, np.arange(n))
-    context, candidates, sample = search_on_sample(statistics, settings, c, seed, runner)
+    context, candidates, sample = search_on_sample(statistics, settings, c, seed, runner, defaults)
     best, found, real = _real(context, candidates, runner)
     candidates.sort(key=lambda one: one is not best)
     units = context.table.units(best.columns)
@@ -136,7 +124,7 @@ def _real(
     tested: list[tuple[Candidate, float | None]] = []
     for one in (best, *others[:1]):
         found = structure(context, one, runner)
-        real = beyond_chance(found)
+        real = beyond_chance(found, context.defaults)
         if real is False:
             # A half of all features may be mostly noise; those in use are fewer and better.
             real = agrees_beyond_chance(context, one, runner)
@@ -148,16 +136,25 @@ def _real(
 
 
 def search_on_sample(
-    statistics: FeatureStatistics, settings: Settings, n_clusters: int, seed: int, runner: Runner
+    statistics: FeatureStatistics,
+    settings: Settings,
+    n_clusters: int,
+    seed: int,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
 ) -> tuple[SearchContext, list[Candidate], np.ndarray]:
     """A sample of the rows, all candidates tried on it, best first, and which rows they are."""
-    most = min(max(_ROWS, _ROWS_PER_CLUSTER * n_clusters), _MOST_ROWS)
+    wanted = max(defaults.sample_rows, defaults.sample_rows_per_cluster * n_clusters)
+    most = min(wanted, defaults.sample_rows_most)
     sample = drawn(statistics.view.shape[0], most, np.random.RandomState(seed))
-    table = SampleTable.of(statistics.raw, statistics.typical, sample)
-    refreshes = _REFRESHES if settings.graph_refresh is None else settings.graph_refresh
-    context = search_context(table, n_clusters, settings.n_neighbors, refreshes, seed)
+    table = SampleTable.of(statistics.raw, statistics.typical, sample, defaults)
+    refreshes = settings.graph_refresh
+    refreshes = defaults.refreshes if refreshes is None else refreshes
+    context = search_context(table, n_clusters, settings.n_neighbors, refreshes, seed, defaults)
     ways = SearchSpace(
-        _rows(settings, table), _columns(settings, table, refreshes), settings.builds_graph
+        _rows(settings, table, defaults),
+        _columns(settings, table, refreshes, defaults),
+        settings.builds_graph,
     )
     return context, search_preparations(context, ways, runner), sample
 
@@ -169,8 +166,12 @@ def cluster_stability(choice: Choice, labels: RowArray) -> np.ndarray | None:
         return None
     best = choice.candidates[0]
     rows = context.table.scaled(factors(context, best), best.unit)
-    pairs = row_halves(rows, context.n_neighbors, _RESAMPLES, context.seed)
-    return cluster_recovery(pairs, labels[choice.sample], context.n_clusters, context.seed)
+    pairs = row_halves(
+        rows, context.n_neighbors, context.defaults.row_splits, context.seed, context.defaults
+    )
+    return cluster_recovery(
+        pairs, labels[choice.sample], context.n_clusters, context.seed, context.defaults
+    )
 
 
 def weight_shares(omega: np.ndarray) -> np.ndarray:
@@ -180,50 +181,62 @@ def weight_shares(omega: np.ndarray) -> np.ndarray:
     return np.where(sums > 0, omega / np.where(sums > 0, sums, 1), live / max(live.sum(), 1))
 
 
-def _rows(settings: Settings, table: SampleTable) -> tuple[str, ...]:
+def _rows(settings: Settings, table: SampleTable, defaults: Defaults) -> tuple[str, ...]:
     if settings.row_norm == "auto":
-        return row_preparations(table)
+        return row_preparations(table, defaults)
     return ("own",) if settings.row_norm == "none" else ("unit",)
 
 
-def _columns(settings: Settings, table: SampleTable, refreshes: int) -> tuple[str, ...]:
+def _columns(
+    settings: Settings, table: SampleTable, refreshes: int, defaults: Defaults
+) -> tuple[str, ...]:
     if settings.column_units != "auto":
         return (settings.column_units,)
-    return column_preparations(table, refreshes)
+    return column_preparations(table, refreshes, defaults)
 
 
 def _several(context: SearchContext, best: Candidate, m: int, seed: int) -> Weights | None:
     """Several weightings, if the data have them: clusters of like profiles share one."""
     if best.clusters == "means":
         return None
-    moments = context.moments(best.labels)
-    groups = _group_clusters(moments, m, seed)
-    weights = Weights(*relevance_weights(moments, groups, m))
-    if not _all_relevant(moments, best.weights[None], weights.omega):
+    moments, defaults = context.moments(best.labels), context.defaults
+    groups = _group_clusters(moments, m, seed, defaults)
+    weights = Weights(*relevance_weights(moments, groups, m, defaults))
+    if not _all_relevant(moments, best.weights[None], weights.omega, defaults):
         return None
     rows = context.table.scaled(factors(context, replace(best, weights=weights.top)), best.unit)
     graph = in_few_parts(small_graphs(rows), context.n_neighbors, context.n_clusters)
-    labels = partition(graph, context.n_clusters, seed, starts=1, others=(best.labels,)).labels
-    worse = modularity(graph, labels, context.n_clusters) < best.modularity - _SLACK
+    labels = partition(
+        graph,
+        context.n_clusters,
+        seed,
+        starts=defaults.comparison_starts,
+        others=(best.labels,),
+        defaults=defaults,
+    ).labels
+    slack = defaults.weightings_slack
+    worse = modularity(graph, labels, context.n_clusters) < best.modularity - slack
     # Where few features stand out by themselves, several weightings would rest on chance.
     explained = context.explained(context.moments(labels))
-    less = explained < (1 - _SLACK) * best.explained
+    less = explained < (1 - slack) * best.explained
     return None if worse or less else weights
 
 
-def _group_clusters(moments: Moments, m: int, seed: int) -> np.ndarray:
+def _group_clusters(moments: Moments, m: int, seed: int, defaults: Defaults) -> np.ndarray:
     """Which weighting each cluster belongs to."""
     c = len(moments.counts)
     if m >= c:
         return np.arange(c)
     shapes = profiles(moments)
     rng = np.random.RandomState(seed)
-    return best_kmeans(shapes, m, rng, _GROUP_STARTS)
+    return best_kmeans(shapes, m, rng, defaults.weightings_starts, defaults)
 
 
-def _all_relevant(found: Moments, single: np.ndarray, several: np.ndarray) -> bool:
+def _all_relevant(
+    found: Moments, single: np.ndarray, several: np.ndarray, defaults: Defaults
+) -> bool:
     """Whether each of several weightings rests on features about as relevant as a single one's."""
-    explained = relevance(found)
-    needed = _AS_RELEVANT * float(weight_shares(single)[0] @ explained)
+    explained = relevance(found, defaults)
+    needed = defaults.weightings_relevance * float(weight_shares(single)[0] @ explained)
     enough = weight_shares(several) @ explained >= needed
     return bool(np.all(several.sum(axis=1) > 0) and np.all(enough))

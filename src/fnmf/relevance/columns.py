@@ -1,31 +1,27 @@
-"""Features that repeat others: copies share one vote, and families of like ones begin small."""
+"""Features that repeat others: duplicates share one weight, correlated ones begin with less."""
 
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.sample import SampleTable
+from fnmf.statistics import CONSTANT
 
-# Features are compared along random directions, to so many parts of their length.
-_PROBES, _PARTS = 6, 1e4
-_CONSTANT = 1e-8
-# Rows that correlations are taken from.
-_ROWS = 500
+# Bounds working memory; sums by column do not depend on it.
 _COLUMNS_AT_ONCE = 4096
-# Standard deviations from chance at which a feature has relatives.
-_RELATED = 3.0
 
 
-def duplicate_groups(table: SampleTable) -> np.ndarray:
+def duplicate_groups(table: SampleTable, defaults: Defaults = DEFAULTS) -> np.ndarray:
     """The group of each feature, (d,): those equal up to a factor and a shift share one."""
     live, scale = _standard(table)
-    probes = np.random.RandomState(0).normal(size=(table.shape[0], _PROBES))
+    probes = np.random.RandomState(0).normal(size=(table.shape[0], defaults.duplicate_probes))
     probes -= probes.mean(axis=0)
     along = np.asarray(table.rows.T @ probes.astype(np.float32), np.float64) * scale[:, None]
     # The number of a constant feature keeps it apart from all others.
     own = np.where(live, -1, np.arange(len(live)))
-    names = np.column_stack([np.round(along * _PARTS), own])
+    names = np.column_stack([np.round(along * defaults.duplicate_precision), own])
     return np.unique(names, axis=0, return_inverse=True)[1].ravel()
 
 
@@ -49,13 +45,13 @@ class Redundancy(NamedTuple):
     related: np.ndarray
 
 
-def redundancy(table: SampleTable) -> Redundancy:
+def redundancy(table: SampleTable, defaults: Defaults = DEFAULTS) -> Redundancy:
     """Correlations of every feature with all others.
 
     Chance alone adds (d − 1)/n to the sum of squares, which is taken off, with a standard deviation
     of √(2 (d − 1))/n.
     """
-    step = max(1, table.shape[0] // _ROWS)
+    step = max(1, table.shape[0] // defaults.correlation_rows)
     few = replace(table, rows=table.rows[::step])
     live, scale = _standard(few)
     n, d = few.shape
@@ -67,14 +63,14 @@ def redundancy(table: SampleTable) -> Redundancy:
         found[part] = np.einsum("ik,ik->k", columns, products @ columns) * scale[part] ** 2
     others = max(int(np.count_nonzero(live)) - 1, 0)
     sums = found - others / n
-    related = live & (sums - 1 > _RELATED * np.sqrt(2 * others) / n)
+    related = live & (sums - 1 > defaults.correlated * np.sqrt(2 * others) / n)
     return Redundancy(np.where(live, 1 / np.maximum(sums, 1), 1), related)
 
 
 def _standard(table: SampleTable) -> tuple[np.ndarray, np.ndarray]:
     """Which features vary, and one over the lengths of these about their means."""
     energy = table.scatter + table.shape[0] * table.mean**2
-    live = table.scatter > _CONSTANT * energy
+    live = table.scatter > CONSTANT * energy
     return live, np.where(live, 1 / np.sqrt(np.where(live, table.scatter, 1)), 0)
 
 

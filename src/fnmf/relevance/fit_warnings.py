@@ -8,14 +8,16 @@ from fnmf._settings import Settings
 from fnmf.exceptions import NoStructureWarning, WeightCollapseWarning
 from fnmf.factorization import not_settled
 from fnmf.relevance.choice import Choice
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.statistics import Moments
-
-# Weights on fewer features than this share of the live ones, and than clusters, have collapsed.
-_COLLAPSED = 0.01
 
 
 def fit_warnings(
-    choice: Choice, found: Moments, converged: bool, settings: Settings
+    choice: Choice,
+    found: Moments,
+    converged: bool,
+    settings: Settings,
+    defaults: Defaults = DEFAULTS,
 ) -> list[Warning]:
     """Warnings, the gravest first."""
     said: list[Warning] = []
@@ -29,7 +31,7 @@ def fit_warnings(
         )
     live = np.count_nonzero(found.live)
     used = np.count_nonzero(choice.weights.top)
-    if used <= settings.clusters and used < _COLLAPSED * live:
+    if used <= settings.clusters and used < defaults.collapsed_weights * live:
         said.append(
             WeightCollapseWarning(
                 f"The clusters rest on {used} of {live} features; more features may carry them in "

@@ -14,6 +14,7 @@ from fnmf.factorization import initial_factors, partition_codes
 from fnmf.factorization.solver import Factors
 from fnmf.factorization.terms import ResidualWeighting
 from fnmf.kmeans import cluster_codes
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights
 from fnmf.relevance.results import FoundClusters
 from fnmf.statistics import (
@@ -24,8 +25,6 @@ from fnmf.statistics import (
     weighted_distances,
 )
 
-# A share of the mean keeps a start off 0, which a multiplicative update could never leave.
-_OF_MEAN = 0.01
 _TINY = 1e-12
 
 
@@ -42,6 +41,7 @@ def initial_fit(
     settings: Settings,
     seed: int,
     runner: Runner,
+    defaults: Defaults = DEFAULTS,
 ) -> InitialFit:
     """Factors that start at the clusters, or as the user wants them to."""
     prepared, labels, weights = found.prepared, found.labels, found.weights
@@ -51,10 +51,10 @@ def initial_fit(
     if not (isinstance(init, str) and init == "kmeans"):
         U, V = given_start(statistics, prepared, c, init, seed, runner)
     elif known is None:
-        U, V = kmeans_start(prepared, weights, c, seed, runner)
+        U, V = kmeans_start(prepared, weights, c, seed, runner, defaults)
     else:
         moments = cluster_moments(view, known, c, prepared.mean, runner)
-        U, V = start_from(prepared, weights, known, moments, runner)
+        U, V = start_from(prepared, weights, known, moments, runner, defaults)
     prices = price_samples(view, prepared.mean, weights.price, runner, view.dtype)
     totals = np.zeros(len(weights.omega)) if prices is None else sums_of(prices, view, runner)
     P: RowArray = np.ones((1, 1), V.dtype)
@@ -77,21 +77,28 @@ def start_from(
     labels: RowArray,
     moments: Moments,
     runner: Runner,
+    defaults: Defaults = DEFAULTS,
 ) -> tuple[np.ndarray, RowArray]:
     """Basis with columns of unit length from the means of clusters, and codes from their labels."""
-    U = (prepared.mean + (1 - _OF_MEAN) * moments.shifts).T * (weights.top > 0)[:, None]
+    # A share of the mean keeps components off 0, which a multiplicative update cannot leave.
+    U = (prepared.mean + (1 - defaults.mean_share) * moments.shifts).T * (weights.top > 0)[:, None]
     norms = column_norms(U, np.sqrt(weights.top))
-    V = partition_codes(labels, len(norms), prepared.view, runner, norms)
+    V = partition_codes(labels, len(norms), prepared.view, runner, norms, defaults)
     return (U / norms).astype(prepared.view.dtype), V
 
 
 def kmeans_start(
-    prepared: PreparedRows, weights: Weights, n_components: int, seed: int, runner: Runner
+    prepared: PreparedRows,
+    weights: Weights,
+    n_components: int,
+    seed: int,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
 ) -> tuple[np.ndarray, RowArray]:
     """The same from k-means on the weighted rows, where nothing else tells clusters."""
     rows, root = prepared.weighted, np.sqrt(weights.top)
     rng = np.random.RandomState(seed)
-    found, V = initial_factors(rows, n_components, "kmeans", 1.0, rng, runner)
+    found, V = initial_factors(rows, n_components, "kmeans", 1.0, rng, runner, defaults)
     used = root[rows.kept] > 0
     U = np.zeros((len(root), n_components))
     U[rows.kept[used]] = found[used] / root[rows.kept[used], None]

@@ -1,8 +1,8 @@
 """Clusters about means, over all rows.
 
-On a sample weak features cannot be told from noise; over all rows they can. So the clusters of
-the sample are gathered again about their means, features are weighed by these clusters, and both
-are repeated as long as more is explained.
+On a sample weak features cannot be told from noise; over all rows they can. So k-means
+over all rows starts from the clusters of the sample, features are weighted by its clusters, and
+both are repeated as long as more is explained.
 """
 
 from __future__ import annotations
@@ -16,15 +16,11 @@ from fnmf.affinity import nearest_anchors
 from fnmf.data import View
 from fnmf.execution import BlockSource, RowArray, Rows, Runner
 from fnmf.relevance.choice import Choice
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.gates import gates, weights_converged
 from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights, capped_moments, prepare
 from fnmf.relevance.search import SearchContext
 from fnmf.statistics import Moments, cluster_means
-
-_ROUNDS = 3
-_PASSES = 10
-# Fewer moves than this share of the rows change nothing.
-_STILL = 0.001
 
 
 @dataclass(frozen=True)
@@ -44,15 +40,15 @@ def lloyd_all_rows(statistics: FeatureStatistics, choice: Choice, runner: Runner
     context, known = choice.context, choice.labels
     assert context is not None
     assert known is not None
-    d = len(context.duplicate_weights)
+    d, defaults = len(context.duplicate_weights), context.defaults
     # What the sample left out may have been too weak for it, or noise.
     even = _shared(np.ones(d), np.zeros(d), context)
     starts = (choice, replace(choice, weights=even))
     tried = [_lloyd(statistics, one, known, choice.sample, runner) for one in starts]
     best = max(tried, key=lambda one: one.explained)
-    for _ in range(_ROUNDS):
-        weights = _shared(*gates(best.moments, choice.units), context)
-        if weights_converged(best.choice.weights.omega, weights.omega):
+    for _ in range(defaults.lloyd_rounds):
+        weights = _shared(*gates(best.moments, choice.units, defaults), context)
+        if weights_converged(best.choice.weights.omega, weights.omega, defaults):
             break
         found = _lloyd(statistics, replace(choice, weights=weights), best.labels, None, runner)
         if found.explained <= best.explained:
@@ -62,11 +58,15 @@ def lloyd_all_rows(statistics: FeatureStatistics, choice: Choice, runner: Runner
 
 
 def nearest_mean(
-    weighted: View, centres: np.ndarray, omega: np.ndarray, runner: Runner
+    weighted: View,
+    centres: np.ndarray,
+    omega: np.ndarray,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
 ) -> RowArray:
     """The nearest of some means of scaled rows, for rows in the weighted features."""
     there = (centres * np.sqrt(omega.max(axis=0)))[:, weighted.kept]
-    found = nearest_anchors(weighted, there, 1, runner).indices
+    found = nearest_anchors(weighted, there, 1, runner, defaults).indices
     labels = runner.empty(weighted, (), np.int32)
     runner.sweep(_FirstWork(), BlockSource(weighted), (labels, found))
     return labels
@@ -104,17 +104,17 @@ def _lloyd(
     """k-means over all rows from the clusters of some or all."""
     context, omega = choice.context, choice.weights.omega
     assert context is not None
-    k = context.n_clusters
+    k, defaults = context.n_clusters, context.defaults
     prepared = prepare(statistics, choice.units, choice.weights, choice.unit, runner)
     view = prepared.view
     centres, _ = cluster_means(view if rows is None else view.subset(rows), known, k, runner)
-    labels = nearest_mean(prepared.weighted, centres, omega, runner)
-    for _ in range(_PASSES):
+    labels = nearest_mean(prepared.weighted, centres, omega, runner, defaults)
+    for _ in range(defaults.lloyd_passes):
         means, counts = cluster_means(view, labels, k, runner)
         centres = np.where(counts[:, None] > 0, means, centres)
-        before, labels = labels, nearest_mean(prepared.weighted, centres, omega, runner)
+        before, labels = labels, nearest_mean(prepared.weighted, centres, omega, runner, defaults)
         (moved,) = runner.sweep(_OtherWork(), BlockSource(view), (labels, before))
-        if moved / view.shape[0] < _STILL:
+        if moved / view.shape[0] < defaults.still:
             break
     moments = capped_moments(statistics, labels, k, runner)
     return LloydClusters(choice, prepared, labels, centres, moments, context.explained(moments))

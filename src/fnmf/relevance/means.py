@@ -9,26 +9,25 @@ from typing import Any
 import numpy as np
 
 from fnmf.kmeans import best_kmeans
-
-_STARTS = 4
-# Directions settle in so many passes as far as clusters need them.
-_PASSES = 6
-_SPARE = 4
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 
-def principal_kmeans(rows: Any, n_clusters: int, seed: int) -> np.ndarray:
+def principal_kmeans(
+    rows: Any, n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
+) -> np.ndarray:
     """Labels of k-means along the principal directions of ``rows``, dense or CSR."""
     rng = np.random.RandomState(seed)
-    return best_kmeans(_leading(rows, n_clusters, rng), n_clusters, rng, _STARTS)
+    leading = _leading(rows, n_clusters, rng, defaults)
+    return best_kmeans(leading, n_clusters, rng, defaults.means_starts, defaults)
 
 
-def _leading(rows: Any, count: int, rng: np.random.RandomState) -> np.ndarray:
+def _leading(rows: Any, count: int, rng: np.random.RandomState, defaults: Defaults) -> np.ndarray:
     """Coordinates of the rows about their mean in the directions of largest variance."""
     n, d = rows.shape
     mean = np.asarray(rows.mean(axis=0), np.float64).ravel()
-    width = min(count + _SPARE, n, d)
+    width = min(count + defaults.means_spare, n, d)
     along = np.linalg.qr(rng.normal(size=(d, width)))[0]
-    for _ in range(_PASSES):
+    for _ in range(defaults.means_passes):
         coordinates = rows @ along - mean @ along
         spread = rows.T @ coordinates - np.outer(mean, coordinates.sum(axis=0))
         along = np.linalg.qr(np.asarray(spread, np.float64))[0]

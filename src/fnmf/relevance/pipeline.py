@@ -55,6 +55,7 @@ from fnmf.factorization.solver import (
 from fnmf.factorization.terms import EvenRows, Objective, UnitBasis
 from fnmf.kmeans import cluster_codes
 from fnmf.relevance.choice import choose_preparation
+from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.initial import initial_fit, used_share
 from fnmf.relevance.lloyd import lloyd_all_rows
 from fnmf.relevance.prepare import (
@@ -65,11 +66,6 @@ from fnmf.relevance.prepare import (
 )
 from fnmf.relevance.record import unfinished_record
 from fnmf.relevance.results import FactorizedClusters, FoundClusters
-
-# A residual below this share of the variance is as good as none; see Stopping.floor.
-_EXACT = 0.01
-# Clusters are those of the graph, so the codes need not settle as far as if they showed them.
-_CODES = 100.0
 
 
 class Stage(StrEnum):
@@ -109,10 +105,15 @@ class Inputs:
         """The checked parameters."""
         return self.problem.settings
 
+    @property
+    def defaults(self) -> Defaults:
+        """The constants."""
+        return self.problem.defaults
+
 
 def inputs_of(problem: Problem, runner: Runner) -> Inputs:
     """Step 1, and what else does not depend on the start."""
-    statistics = feature_statistics(quickest(problem.view), runner)
+    statistics = feature_statistics(quickest(problem.view), runner, problem.defaults)
     return Inputs(problem, statistics, runner, ProgressReporter(problem))
 
 
@@ -124,9 +125,10 @@ def fit(inputs: Inputs, seed: int) -> FactorizedClusters:
 def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
     """Features and clusters from one seed: steps 2 to 5."""
     statistics, settings, runner = inputs.statistics, inputs.settings, inputs.runner
+    defaults, cache = inputs.defaults, inputs.problem.cache
     # 2. Search preparations on a sample.
     inputs.progress.enter(Stage.SEARCH)
-    choice = choose_preparation(statistics, settings, seed, runner)
+    choice = choose_preparation(statistics, settings, seed, runner, defaults)
     inputs.progress.say(choice.report())
     # 3. Prepare all rows.
     labels = centres = moments = None
@@ -139,7 +141,7 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
         prepared = prepare(statistics, choice.units, choice.weights, choice.unit, runner)
     # 4. Build the affinity of all rows.
     inputs.progress.enter(Stage.AFFINITY)
-    affinity = build_affinity(prepared.weighted, settings, seed, runner, inputs.problem.cache)
+    affinity = build_affinity(prepared.weighted, settings, seed, runner, cache, defaults)
     # 5. Cluster the affinity.
     if labels is None:
         known = None if choice.labels is None else KnownLabels(choice.sample, choice.labels)
@@ -150,16 +152,23 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
 def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClusters:
     """Factors of the prepared rows, along the affinity, from the clusters: steps 6 to 9."""
     settings, runner, prepared = inputs.settings, inputs.runner, found.prepared
-    view = prepared.view
+    view, defaults = prepared.view, inputs.defaults
     # 6. Start at the clusters.
-    start = initial_fit(inputs.statistics, found, settings, seed, runner)
+    start = initial_fit(inputs.statistics, found, settings, seed, runner, defaults)
     used = used_share(start.factors, view, runner)
     strength = float(settings.smoothness) * prepared.varying * used
     ties = ties_along(found.affinity, strength, view.dtype)
     shared = len(start.factors.P) == 1
     objective = Objective(start.weighting, ties, EvenRows(), UnitBasis(), shared)
-    floor = _EXACT * len(start.factors.V) * prepared.energy * prepared.varying * used
-    stopping = Stopping(settings.max_iter, tol=settings.tol, floor=floor, codes=_CODES)
+    floor = defaults.exact_residual * len(start.factors.V) * prepared.energy
+    floor = floor * prepared.varying * used
+    stopping = Stopping(
+        settings.max_iter,
+        tol=settings.tol,
+        floor=floor,
+        codes=defaults.code_tolerance,
+        nearly=defaults.nearly_settled,
+    )
     run = SolverRun(ExecutionContext(view, runner), objective, settings.solver, stopping)
     # 7. Converge on a sample first, if there are very many rows.
     checkpoint = inputs.problem.cache.solver_checkpoint(f"start-{seed}")
@@ -167,7 +176,9 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     # 8. Solve for all rows.
     inputs.progress.enter(Stage.SOLVE)
     observe = inputs.progress.iterations(
-        lambda step: unfinished_record(found, ties, step.factors, inputs.statistics.view, runner)
+        lambda step: unfinished_record(
+            found, ties, step.factors, inputs.statistics.view, runner, defaults
+        )
     )
     result = solve(run.context, objective, factors, run.solver, stopping, observe, checkpoint)
     if ties.strength == 0:
@@ -194,11 +205,11 @@ def _converged_on_sample(
         return factors
     used = prepared.columns.view(view, prepared.scales, found.weights.top > 0, drop=True)
     n, d = used.shape
-    size = sample_size(n, d * view.filled if view.sparse else d)
+    size = sample_size(n, d * view.filled if view.sparse else d, inputs.defaults)
     if not size:
         return factors
     inputs.progress.enter(Stage.SAMPLE)
-    return start_on_sample(run, used, found.affinity, factors, Sample(size, seed))
+    return start_on_sample(run, used, found.affinity, factors, Sample(size, seed), inputs.defaults)
 
 
 def _final_clusters(

@@ -6,10 +6,9 @@ import numpy as np
 
 from fnmf.data import Scaling, View
 from fnmf.execution import RowArray, Runner
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.statistics import Moments, cluster_moments, column_sums, mean_square, rounded, unit_scales
 
-# Values of a feature are cut off at this many times the mean of its positive ones.
-_CAP = 2.0
 _TINY = 1e-12
 
 
@@ -102,12 +101,14 @@ class PreparedRows:
     varying: float
 
 
-def feature_statistics(view: View, runner: Runner) -> FeatureStatistics:
-    """Typical values of the columns, and the rows cut off at twice these."""
+def feature_statistics(
+    view: View, runner: Runner, defaults: Defaults = DEFAULTS
+) -> FeatureStatistics:
+    """Typical values of the columns, and the rows capped at a multiple of these."""
     d = view.shape[1]
     sums, positive = column_sums(view, runner)
     typical = rounded(sums / np.maximum(positive, 1))
-    caps = _CAP * typical
+    caps = defaults.cap * typical
     raw = Preparation(caps, np.ones(d)).view(view, view.constant(1.0))
     return FeatureStatistics(view, typical, caps, raw)
 

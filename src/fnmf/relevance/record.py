@@ -14,6 +14,7 @@ from fnmf.factorization import Problem, anchor_codes, every_row, kept_rows, with
 from fnmf.factorization.solver import ExecutionContext, Factors
 from fnmf.factorization.terms import Ties, effective_features, empty_share, overlap
 from fnmf.relevance.choice import weight_shares
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.fit_warnings import fit_warnings
 from fnmf.relevance.qvalues import qvalues
 from fnmf.relevance.results import FactorizedClusters, FoundClusters
@@ -31,8 +32,9 @@ def finished_record(
         fit.found.moments,
     )
     assert moments is not None
+    defaults = problem.defaults
     choice, prepared, anchors = found.choice, found.prepared, found.affinity.anchors
-    model = unfinished_record(found, fit.ties, fit.result.factors, view, runner)
+    model = unfinished_record(found, fit.ties, fit.result.factors, view, runner, defaults)
     weights, dtype = model.feature_weights.astype(np.float64), model.embedding.dtype
     mean = prepared.mean / prepared.columns.units
     energy = (moments.total + len(model.embedding) * mean**2) * choice.units**2
@@ -40,7 +42,7 @@ def finished_record(
     if problem.sure:
         votes = found.affinity.votes(labels, settings.clusters)
         rows = LabelledRows(votes, model.embedding, labels)
-        sure, second = confidence(rows, settings.clusters, found.stability, view, runner)
+        sure, second = confidence(rows, settings.clusters, found.stability, view, runner, defaults)
         model = replace(
             model,
             sample_confidence=sure,
@@ -51,7 +53,7 @@ def finished_record(
         model,
         feature_qvalues=qvalues(moments, found.structure_found).astype(dtype),
         weighting_overlap=overlap(weights).astype(dtype),
-        empty_weight=empty_share(weights, energy).astype(dtype),
+        empty_weight=empty_share(weights, energy, defaults).astype(dtype),
         objective=fit.result.objective,
         history=history,
         n_iter=len(history),
@@ -62,12 +64,17 @@ def finished_record(
         chosen=[one.summary() for one in choice.candidates],
         structure=found.structure,
         structure_found=found.structure_found,
-        warnings=tuple(fit_warnings(choice, moments, fit.result.converged, settings)),
+        warnings=tuple(fit_warnings(choice, moments, fit.result.converged, settings, defaults)),
     )
 
 
 def unfinished_record(
-    found: FoundClusters, ties: Ties, factors: Factors, view: View, runner: Runner
+    found: FoundClusters,
+    ties: Ties,
+    factors: Factors,
+    view: View,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
 ) -> Fitted:
     """The record of factors as they are now; relevance is 0 until moments are known.
 
@@ -75,7 +82,7 @@ def unfinished_record(
     """
     prepared, anchors, omega = found.prepared, found.affinity.anchors, found.weights.omega
     shares, dtype, moments = weight_shares(omega), factors.V.dtype, found.moments
-    explained = relevance(moments) if moments is not None else np.zeros(omega.shape[1])
+    explained = relevance(moments, defaults) if moments is not None else np.zeros(omega.shape[1])
     total = explained.sum()
     importances = explained / total if total > 0 else shares.mean(axis=0)
     X, codes = kept_rows(view), None

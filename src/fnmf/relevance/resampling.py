@@ -13,16 +13,8 @@ from sklearn.metrics import adjusted_rand_score
 from fnmf.affinity import nearest_rows, partition, small_graph
 from fnmf.execution import Runner
 from fnmf.relevance.columns import duplicate_groups
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.search import Candidate, SearchContext, refit_candidate
-
-_STARTS = 1
-_SPLITS = 3
-# Clusters of shuffled columns agree by 0.03 at most, of the 28 labelled sets by 0.11 at least.
-_LEAST_AGREEMENT = 0.06
-# More than chance is what agrees by so much more than any of so many shuffled copies.
-_SHUFFLES, _BEYOND = 3, 0.1
-_VOTERS = 5
-_FEWEST_FEATURES = 2
 
 
 class Half(NamedTuple):
@@ -38,7 +30,9 @@ def factors(context: SearchContext, chosen: Candidate) -> np.ndarray:
     return context.table.units(chosen.columns) * np.sqrt(chosen.weights * context.duplicate_weights)
 
 
-def row_halves(rows: Any, n_neighbors: int, splits: int, seed: int) -> list[tuple[Half, Half]]:
+def row_halves(
+    rows: Any, n_neighbors: int, splits: int, seed: int, defaults: Defaults = DEFAULTS
+) -> list[tuple[Half, Half]]:
     """Pairs of halves of prepared rows, each with its own graph."""
     rng = np.random.RandomState(seed)
     pairs = []
@@ -49,7 +43,7 @@ def row_halves(rows: Any, n_neighbors: int, splits: int, seed: int) -> list[tupl
             Half(
                 mine,
                 small_graph(rows[mine], n_neighbors),
-                nearest_rows(rows[theirs], rows[mine], _VOTERS),
+                nearest_rows(rows[theirs], rows[mine], defaults.voters),
             )
             for mine, theirs in ((one, other), (other, one))
         ]
@@ -64,9 +58,9 @@ def feature_halves(
 
     Copies of a feature stay together. Empty if there are too few to leave half of them out.
     """
-    scale, groups = factors(context, chosen), duplicate_groups(context.table)
+    scale, groups = factors(context, chosen), duplicate_groups(context.table, context.defaults)
     names = np.unique(groups[scale > 0])
-    if len(names) < _FEWEST_FEATURES:
+    if len(names) < context.defaults.fewest_features:
         return []
     rng = np.random.RandomState(context.seed)
     graphs = []
@@ -78,9 +72,11 @@ def feature_halves(
     return graphs
 
 
-def rows_agree(pair: tuple[Half, Half], n_clusters: int, seed: int) -> float:
+def rows_agree(
+    pair: tuple[Half, Half], n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
+) -> float:
     """Rand index, corrected for chance, of clusters of a half and what the other predicts."""
-    labels = [partition(half.graph, n_clusters, seed, starts=_STARTS).labels for half in pair]
+    labels = [_quick(half.graph, n_clusters, seed, defaults) for half in pair]
     found = []
     for mine, other in ((0, 1), (1, 0)):
         duplicate_weights = np.zeros((len(labels[mine]), n_clusters))
@@ -90,25 +86,29 @@ def rows_agree(pair: tuple[Half, Half], n_clusters: int, seed: int) -> float:
     return float(np.mean(found))
 
 
-def features_agree(graphs: Sequence[sp.csr_array], n_clusters: int, seed: int) -> float:
+def features_agree(
+    graphs: Sequence[sp.csr_array], n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
+) -> float:
     """Rand index, corrected for chance, of clusters found from two halves of the features."""
-    one, other = (partition(g, n_clusters, seed, starts=_STARTS).labels for g in graphs)
+    one, other = (_quick(graph, n_clusters, seed, defaults) for graph in graphs)
     return float(adjusted_rand_score(one, other))
 
 
 def agreement(context: SearchContext, chosen: Candidate, runner: Runner) -> float | None:
     """How far halves of the features that a candidate uses agree; ``None`` if they are too few."""
-    graphs = feature_halves(context, chosen, context.n_neighbors, _SPLITS)
-    split = [
-        (graphs[i : i + 2], context.n_clusters, context.seed) for i in range(0, len(graphs), 2)
-    ]
+    splits, end = (
+        context.defaults.feature_splits,
+        (context.n_clusters, context.seed, context.defaults),
+    )
+    graphs = feature_halves(context, chosen, context.n_neighbors, splits)
+    split = [(graphs[i : i + 2], *end) for i in range(0, len(graphs), 2)]
     found = list(runner.each(features_agree, split))
     return float(np.mean(found)) if found else None
 
 
-def halves_agree(agreement: float) -> bool:
+def halves_agree(agreement: float, defaults: Defaults = DEFAULTS) -> bool:
     """Whether clusters from halves of the features agree more than those of shuffled data do."""
-    return agreement >= _LEAST_AGREEMENT
+    return agreement >= defaults.least_agreement
 
 
 def agrees_beyond_chance(context: SearchContext, chosen: Candidate, runner: Runner) -> bool:
@@ -118,19 +118,24 @@ def agrees_beyond_chance(context: SearchContext, chosen: Candidate, runner: Runn
     so the fewer samples there are.
     """
     found = agreement(context, chosen, runner)
-    if found is None or found <= _BEYOND:
+    margin = context.defaults.beyond_shuffled
+    if found is None or found <= margin:
         return False
     rng = np.random.RandomState(context.seed)
-    for _ in range(_SHUFFLES):
+    for _ in range(context.defaults.sample_shuffles):
         other = replace(context, table=context.table.shuffled(rng))
         chance = agreement(other, refit_candidate(other, chosen), runner)
-        if chance is not None and found <= chance + _BEYOND:
+        if chance is not None and found <= chance + margin:
             return False
     return True
 
 
 def cluster_recovery(
-    pairs: Sequence[tuple[Half, Half]], labels: np.ndarray, n_clusters: int, seed: int
+    pairs: Sequence[tuple[Half, Half]],
+    labels: np.ndarray,
+    n_clusters: int,
+    seed: int,
+    defaults: Defaults = DEFAULTS,
 ) -> np.ndarray:
     """Jaccard index of each cluster with the most similar one of half of the rows, (k,).
 
@@ -140,7 +145,7 @@ def cluster_recovery(
     for half in (half for pair in pairs for half in pair):
         # Begun from the clusters as well: what counts is where they lead, not who finds it.
         mine = (labels[half.rows],)
-        found_labels = partition(half.graph, n_clusters, seed, starts=_STARTS, others=mine).labels
+        found_labels = _quick(half.graph, n_clusters, seed, defaults, mine)
         shared = np.zeros((n_clusters, n_clusters))
         np.add.at(shared, (labels[half.rows], found_labels), 1)
         sizes = shared.sum(axis=1)
@@ -149,3 +154,17 @@ def cluster_recovery(
         # A half without any sample of a cluster says nothing about it.
         least = np.where(sizes > 0, np.minimum(least, found), least)
     return np.where(np.bincount(labels, minlength=n_clusters) > 0, least, 0.0)
+
+
+def _quick(
+    graph: sp.csr_array,
+    n_clusters: int,
+    seed: int,
+    defaults: Defaults,
+    others: Sequence[np.ndarray] = (),
+) -> np.ndarray:
+    """Labels of a partition that serves to compare others."""
+    starts = defaults.comparison_starts
+    return partition(
+        graph, n_clusters, seed, starts=starts, others=others, defaults=defaults
+    ).labels

@@ -10,10 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.data import View
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.statistics import Moments
-
-# Below this share of entries other than 0 rows are kept as CSR, however they came.
-_SPARSE = 0.05
 
 
 @dataclass(frozen=True)
@@ -35,13 +33,15 @@ class SampleTable:
     size: float = 1.0
 
     @classmethod
-    def of(cls, capped: View, typical: np.ndarray, sample: np.ndarray) -> SampleTable:
+    def of(
+        cls, capped: View, typical: np.ndarray, sample: np.ndarray, defaults: Defaults = DEFAULTS
+    ) -> SampleTable:
         """Some rows of capped data; dense and CSR data give the same table."""
         rows: Any = capped.take(sample)
         filled = rows.count_nonzero() if capped.sparse else np.count_nonzero(rows)
         # One power of two for all keeps single precision away from its ends.
         size = float(2.0 ** np.round(np.log2(max(float(typical.max(initial=0)), 1e-300))))
-        if filled < _SPARSE * rows.shape[0] * rows.shape[1]:
+        if filled < defaults.sparse_below * rows.shape[0] * rows.shape[1]:
             rows = sp.csr_array(rows)
             rows.data /= size
         else:

@@ -12,6 +12,7 @@ import numpy as np
 from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
 from fnmf.execution import Runner
 from fnmf.relevance.columns import duplicate_groups, duplicate_weights, redundancy
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.gates import cap_uncertain_features, gates, weights_converged
 from fnmf.relevance.means import principal_kmeans
 from fnmf.relevance.preparations import dominated_by_few, suited
@@ -20,14 +21,8 @@ from fnmf.relevance.selection import candidate_score, selection_score
 from fnmf.relevance.weights import relevance
 from fnmf.statistics import Moments
 
-# Starts of k-means on each scaling of the eigenvectors.
-_STARTS = 2
-# Clusters that hold together as well as this in their graph need no others beside them.
-_HELD = 0.9
 # Treatments of columns, in the order in which equals are preferred.
 _COLUMNS = ("own", "spread", "typical", "gated")
-# Where more than this share of the features counts, there is no noise to speak of.
-_NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True)
@@ -42,6 +37,7 @@ class SearchContext:
     duplicate_weights: np.ndarray
     independence: np.ndarray
     related: np.ndarray
+    defaults: Defaults = DEFAULTS
 
     def moments(self, labels: np.ndarray) -> Moments:
         """What clusters look like in every feature."""
@@ -49,7 +45,7 @@ class SearchContext:
 
     def explained(self, moments: Moments) -> float:
         """Number of independent features that clusters explain."""
-        return float(relevance(moments) @ self.independence)
+        return float(relevance(moments, self.defaults) @ self.independence)
 
 
 @dataclass(frozen=True)
@@ -130,11 +126,19 @@ class _Found(NamedTuple):
 
 
 def search_context(
-    table: SampleTable, n_clusters: int, n_neighbors: int, refreshes: int, seed: int
+    table: SampleTable,
+    n_clusters: int,
+    n_neighbors: int,
+    refreshes: int,
+    seed: int,
+    defaults: Defaults = DEFAULTS,
 ) -> SearchContext:
-    """What can be known before any candidate is tried."""
-    shares, relatives = duplicate_weights(duplicate_groups(table)), redundancy(table)
-    return SearchContext(table, n_clusters, n_neighbors, refreshes, seed, shares, *relatives)
+    """What is known before any candidate is tried."""
+    shares = duplicate_weights(duplicate_groups(table, defaults))
+    relatives = redundancy(table, defaults)
+    return SearchContext(
+        table, n_clusters, n_neighbors, refreshes, seed, shares, *relatives, defaults
+    )
 
 
 def search_preparations(
@@ -152,7 +156,10 @@ def search_preparations(
     ]
     found = _all(runner.each(lambda unit, names: _family(context, unit, names, runner), items))
     best = max(found, key=lambda one: one.score)
-    if ways.means and max(one.modularity for one in found) < _HELD:
+    if (
+        ways.means
+        and max(one.modularity for one in found) < context.defaults.means_below_modularity
+    ):
         others = _all(runner.each(lambda unit, names: _about_means(context, unit, names), items))
         # Clusters of very uneven sizes have little modularity; halves of the largest have more,
         # and explain less.
@@ -174,16 +181,16 @@ def _family(
     units = context.table.units(name)
     if name != "typical":
         found = _rounds(context, unit, units, _even(context), context.refreshes)
-        return [_candidate(unit, name, "graph", found)]
+        return [_candidate(unit, name, "graph", found, context.defaults)]
     best = _typical(context, unit, units, runner)
-    candidates = [_candidate(unit, name, "graph", best)]
+    candidates = [_candidate(unit, name, "graph", best, context.defaults)]
     if "gated" in columns:
         own = context.table.units("own")
-        scatter = cap_uncertain_features(context.moments(best.labels), own)
-        kept = best._replace(weights=best.weights * scatter)
-        if not dominated_by_few(context.table, kept.weights):
+        caps = cap_uncertain_features(context.moments(best.labels), own, context.defaults)
+        kept = best._replace(weights=best.weights * caps)
+        if not dominated_by_few(context.table, kept.weights, context.defaults):
             found = _rounds(context, unit, own, kept, min(context.refreshes, 1))
-            candidates.append(_candidate(unit, "gated", "graph", found))
+            candidates.append(_candidate(unit, "gated", "graph", found, context.defaults))
     return candidates
 
 
@@ -194,10 +201,10 @@ def _typical(context: SearchContext, unit: bool, units: np.ndarray, runner: Runn
     relatives need not begin at all; data without noise is met with equal votes.
     """
     begin = partial(_rounds, context, unit, units, _even(context), min(context.refreshes, 1))
-    best, d = begin(), len(units)
-    if np.count_nonzero(best.weights) < _NEARLY_ALL * d:
+    best, most = begin(), context.defaults.nearly_all_features * len(units)
+    if np.count_nonzero(best.weights) < most:
         starts = [context.independence]
-        if 1 < np.count_nonzero(context.related) < _NEARLY_ALL * d:
+        if 1 < np.count_nonzero(context.related) < most:
             starts.append(context.duplicate_weights * context.related)
         begun = runner.each(begin, [(start,) for start in starts])
         best = max(best, *begun, key=lambda one: one.explained)
@@ -211,16 +218,18 @@ def _about_means(context: SearchContext, unit: bool, columns: Sequence[str]) -> 
     name = columns[0]
     units = context.table.units(name)
     found = _rounds(context, unit, units, _even(context), context.refreshes, means=True)
-    return [_candidate(unit, name, "means", found)]
+    return [_candidate(unit, name, "means", found, context.defaults)]
 
 
-def _candidate(unit: bool, columns: str, clusters: str, found: _Found) -> Candidate:
+def _candidate(
+    unit: bool, columns: str, clusters: str, found: _Found, defaults: Defaults
+) -> Candidate:
     return Candidate(
         "unit" if unit else "own",
         columns,
         clusters,
         *found,
-        candidate_score(found.modularity, found.explained, columns, clusters, unit),
+        candidate_score(found.modularity, found.explained, columns, clusters, unit, defaults),
     )
 
 
@@ -243,27 +252,37 @@ def _rounds(
     """Graph and clusters of the weighted rows, new weights from them, and again; the best of it."""
     weights, prices, labels = found.weights, found.prices, found.labels
     seen: list[_Found] = []
+    defaults = context.defaults
     for number in range(refreshes + 1):
         shares = context.duplicate_weights if start is None or number else start
         rows = context.table.scaled(units * np.sqrt(weights * shares), unit)
         graph = in_few_parts(small_graphs(rows), context.n_neighbors, context.n_clusters)
         if means:
-            labels = principal_kmeans(rows, context.n_clusters, context.seed)
+            labels = principal_kmeans(rows, context.n_clusters, context.seed, defaults)
         else:
             known = (labels,) if len(labels) else ()
-            parts = partition(graph, context.n_clusters, context.seed, starts=_STARTS, others=known)
+            parts = partition(
+                graph,
+                context.n_clusters,
+                context.seed,
+                starts=defaults.partition_starts,
+                others=known,
+                defaults=defaults,
+            )
             labels = parts.labels
         moments = context.moments(labels)
         quality = modularity(graph, labels, context.n_clusters)
         seen.append(_Found(weights, prices, labels, quality, context.explained(moments)))
         if number == refreshes:
             break
-        omega, price = gates(moments, units)
-        if (start is None or number) and weights_converged(weights, omega):
+        omega, price = gates(moments, units, defaults)
+        if (start is None or number) and weights_converged(weights, omega, defaults):
             break
         weights, prices = omega, price
     # Features that are too weak to stand out by themselves may be lost on the way.
-    return max(reversed(seen), key=lambda one: selection_score(one.modularity, one.explained))
+    return max(
+        reversed(seen), key=lambda one: selection_score(one.modularity, one.explained, defaults)
+    )
 
 
 def refit_candidate(context: SearchContext, chosen: Candidate) -> Candidate:
@@ -272,4 +291,4 @@ def refit_candidate(context: SearchContext, chosen: Candidate) -> Candidate:
     columns = "typical" if chosen.columns == "gated" else chosen.columns
     units, means = context.table.units(columns), chosen.clusters == "means"
     found = _rounds(context, chosen.unit, units, _even(context), context.refreshes, means=means)
-    return _candidate(chosen.unit, columns, chosen.clusters, found)
+    return _candidate(chosen.unit, columns, chosen.clusters, found, context.defaults)

@@ -1,23 +1,17 @@
-"""The judge: which of several preparations found the better clusters, without any label."""
+"""Selection among preparations: which found the better clusters, without any label."""
 
 import numpy as np
 
-# Modularity beyond this counts as complete.
-_COMPLETE = 0.99
-# What a tenfold explanation is worth against a tenfold lack of modularity.
-_EXPLANATION = 3.0
-# Preparations must earn what they change: columns in common units lose digits that meant
-# something, rows of unit length are the habit of the field.
-_PRIOR = {"own": 0.0, "gated": 0.0, "typical": 0.3, "spread": 0.3}
-_UNIT = 0.2
-# Labels are shuffled so often to see what chance would do.
-_SHUFFLES = 100
-# Means explain more than a graph does by their nature.
-_MEANS = 0.4
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 
 def candidate_score(
-    modularity: float, explained: float, columns: str, clusters: str, unit: bool
+    modularity: float,
+    explained: float,
+    columns: str,
+    clusters: str,
+    unit: bool,
+    defaults: Defaults = DEFAULTS,
 ) -> float:
     """The larger, the better; comparable across graphs and features of the same samples.
 
@@ -33,26 +27,35 @@ def candidate_score(
         Where clusters come from.
     unit : bool
         Whether rows had unit length.
+    defaults : Defaults
+        Weights and prices of the score.
     """
-    prior = _PRIOR[columns] + _MEANS * (clusters == "means")
-    return selection_score(modularity, explained) - prior + _UNIT * unit
+    # A preparation must earn what it changes: common units lose digits that meant something, and
+    # rows of unit length are the habit of the field.
+    prior = defaults.common_units_price if columns in ("typical", "spread") else 0.0
+    prior = prior + defaults.means_price * (clusters == "means")
+    score = selection_score(modularity, explained, defaults)
+    return score - prior + defaults.unit_rows_bonus * unit
 
 
-def selection_score(modularity: float, explained: float) -> float:
+def selection_score(modularity: float, explained: float, defaults: Defaults = DEFAULTS) -> float:
     """The score without what a preparation must earn: log Q / (1 − Q) + 3 log E."""
-    lack = max(1 - modularity, 1 - _COMPLETE)
+    lack = max(1 - modularity, 1 - defaults.complete_modularity)
     held, gained = (np.log(max(one, np.finfo(float).tiny)) for one in (modularity, explained))
-    return float(held - np.log(lack) + _EXPLANATION * gained)
+    return float(held - np.log(lack) + defaults.explained_weight * gained)
 
 
-def association(one: np.ndarray, other: np.ndarray, n_clusters: int) -> float:
+def association(
+    one: np.ndarray, other: np.ndarray, n_clusters: int, defaults: Defaults = DEFAULTS
+) -> float:
     """How much two labellings agree: mutual information in standard deviations from chance.
 
     Chance is what shuffling the samples makes of it. A chi-square would be simpler, and take two
     tiny clusters that happen to meet for more than they are.
     """
     rng = np.random.RandomState(0)
-    chance = [_information(one, rng.permutation(other), n_clusters) for _ in range(_SHUFFLES)]
+    shuffles = (rng.permutation(other) for _ in range(defaults.label_shuffles))
+    chance = [_information(one, shuffled, n_clusters) for shuffled in shuffles]
     spread = float(np.std(chance, ddof=1))
     if spread == 0:
         return 0.0

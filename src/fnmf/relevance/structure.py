@@ -6,16 +6,10 @@ import numpy as np
 
 from fnmf.execution import Runner
 from fnmf.relevance.columns import duplicate_groups
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.search import Candidate, SearchContext, refit_candidate
 from fnmf.relevance.selection import association
 from fnmf.relevance.weights import relevance
-
-# Halves of the features that must agree for clusters to be more than chance.
-_SPLITS = 3
-# Halves that agree by less than this leave no hope for others,
-_HOPELESS = 1.0
-# and by more than this no doubt.
-_BEYOND_CHANCE = 5.0
 
 
 def structure(context: SearchContext, chosen: Candidate, runner: Runner) -> float | None:
@@ -25,31 +19,33 @@ def structure(context: SearchContext, chosen: Candidate, runner: Runner) -> floa
     beyond chance ends the search, and so does a first one without any. ``None`` if there are too
     few features. Copies of a feature stay together.
     """
-    groups = duplicate_groups(context.table)
+    defaults = context.defaults
+    groups = duplicate_groups(context.table, defaults)
     live = context.table.scatter > 0
     # Equally relevant features go to different halves, so that neither is left without.
-    explained = relevance(context.moments(chosen.labels))
+    explained = relevance(context.moments(chosen.labels), defaults)
     order = np.argsort(-explained, kind="stable")
     names = list(dict.fromkeys(groups[order][live[order]].tolist()))
     # A single feature of unit length is the same everywhere.
-    if len(names) < (4 if chosen.unit else 2):
+    fewest = defaults.fewest_features
+    if len(names) < (2 * fewest if chosen.unit else fewest):
         return None
     rng = np.random.RandomState(context.seed)
     found = -np.inf
-    for _ in range(_SPLITS):
+    for _ in range(defaults.feature_splits):
         turns = rng.randint(2, size=len(names) // 2)
         first = np.isin(groups, [names[2 * pair + turn] for pair, turn in enumerate(turns)])
         halves = [(live & first,), (live & ~first,)]
         one, other = runner.each(lambda half: _half(context, chosen, half), halves)
-        found = max(found, association(one, other, context.n_clusters))
-        if not _HOPELESS < found < _BEYOND_CHANCE:
+        found = max(found, association(one, other, context.n_clusters, defaults))
+        if not defaults.hopeless < found < defaults.beyond_chance:
             break
     return float(found)
 
 
-def beyond_chance(found: float | None) -> bool | None:
+def beyond_chance(found: float | None, defaults: Defaults = DEFAULTS) -> bool | None:
     """Whether an association is more than chance; ``None`` if nothing could be compared."""
-    return None if found is None else found > _BEYOND_CHANCE
+    return None if found is None else found > defaults.beyond_chance
 
 
 def _half(context: SearchContext, chosen: Candidate, half: np.ndarray) -> np.ndarray:

@@ -9,17 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.statistics import CONSTANT, Moments
 
 _TINY = 1e-12
-# Null standard deviations at which a gate begins to open, is fully open, and for importances.
-_DROP, _KEEP, _NOTICE = 4.0, 8.0, 3.0
-# With many samples a trace of a feature is significant; less than this is not worth using,
-_LEAST = 0.02
-# unless the best features, as many as clusters, have little more themselves.
-_OF_BEST = 0.25
-# Share of the best weighting's explanation below which a weighting leaves a feature to it.
-_RIVAL = 0.25
 
 
 @dataclass(frozen=True)
@@ -58,7 +51,8 @@ def explained(moments: Moments, groups: np.ndarray, n_groups: int) -> Explained:
     """
     n, d = moments.counts.sum(), len(moments.total)
     size, level = np.zeros((n_groups, 1)), np.zeros((n_groups, 1))
-    within, total, spread = (np.zeros((n_groups, d)) for _ in range(3))
+    within, total = np.zeros((n_groups, d)), np.zeros((n_groups, d))
+    spread = np.zeros((n_groups, d))
     for j in range(n_groups):
         members = np.flatnonzero((groups == j) & (moments.counts > 0))
         counts = moments.counts[members]
@@ -82,10 +76,10 @@ def explained(moments: Moments, groups: np.ndarray, n_groups: int) -> Explained:
     return Explained(size, within, total, level, spread)
 
 
-def relevance(moments: Moments) -> np.ndarray:
+def relevance(moments: Moments, defaults: Defaults = DEFAULTS) -> np.ndarray:
     """Share of each feature that the clusters explain beyond chance, between 0 and 1."""
     found = explained(moments, np.zeros(len(moments.counts), np.intp), 1)
-    chance = (found.level + _NOTICE * found.spread)[0]
+    chance = (found.level + defaults.relevant * found.spread)[0]
     beyond = (found.share[0] - chance) / np.maximum(1 - chance, _TINY)
     return np.where(moments.live & (chance < 1), np.clip(beyond, 0, 1), 0)
 
@@ -102,7 +96,7 @@ def drop_price(gamma: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarr
 
 
 def relevance_weights(
-    moments: Moments, groups: np.ndarray, n_groups: int
+    moments: Moments, groups: np.ndarray, n_groups: int, defaults: Defaults = DEFAULTS
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights ω and prices π, both (m, d), of clusters gathered in groups.
 
@@ -116,10 +110,12 @@ def relevance_weights(
     # A feature that is constant in each cluster must still be compared with chance.
     within = np.maximum(found.within / unit, CONSTANT)
     share = between / (between + within)
-    rival = _RIVAL * between.max(axis=0)
-    least = min(_LEAST, _OF_BEST * _among_best(between, moments))
-    low = np.maximum(np.maximum(found.level + _DROP * found.spread, rival), least)
-    high = np.maximum(np.maximum(found.level + _KEEP * found.spread, 2 * rival), 2 * least)
+    rival = defaults.rival_share * between.max(axis=0)
+    least = min(defaults.least_explained, defaults.least_of_best * _among_best(between, moments))
+    begins = found.level + defaults.weight_begins * found.spread
+    full = found.level + defaults.weight_full * found.spread
+    low = np.maximum(np.maximum(begins, rival), least)
+    high = np.maximum(np.maximum(full, 2 * rival), 2 * least)
     low, high = (bound / np.maximum(bound + within, _TINY) for bound in (low, high))
     gamma = np.where(moments.live & (found.size > 0), gate(share, low, high), 0)
     if np.count_nonzero(gamma.max(axis=0)) < 2:

@@ -11,16 +11,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.data import MappedCSR
+from fnmf.relevance.defaults import DEFAULTS
 from fnmf.validation import divided, unit_of
 
 _CELLS_AT_ONCE = 1 << 22
-# How far above chance a feature must be explained to stand out: standard deviations.
-_NOTICE = 3.0
 
 
 def notice(n_features: int) -> float:
     """Standard deviations to stand out: the largest of many normal numbers is no news."""
-    return max(_NOTICE, math.sqrt(2 * math.log(max(n_features, 1))))
+    return max(DEFAULTS.relevant, math.sqrt(2 * math.log(max(n_features, 1))))
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,6 @@ from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.solver._sweeps import Sweeps
 from fnmf.factorization.terms import RULES, Objective
 
-_ROUNDS = 5
-# Codes at 0 could never leave it: they begin at this share of the largest of their row.
-_LEAST = 1e-3
-
 
 def solve_codes(
     context: ExecutionContext,
@@ -18,11 +14,17 @@ def solve_codes(
     factors: Factors,
     solver: str,
     held: np.ndarray | None = None,
+    *,
+    rounds: int,
+    least: float,
 ) -> None:
-    """Solve for V, given all else; ``held`` are codes of the anchors, if there are any."""
+    """Solve for V, given all else; ``held`` are codes of the anchors, if there are any.
+
+    Codes at 0 could never leave it: they begin at ``least`` times the largest of their row.
+    """
     sweeps, V = Sweeps(context, objective, RULES[solver]), factors.V
     if held is not None:
         kept = np.vstack([held, np.ones(V.shape[1])]).astype(V.dtype)
         if not sweeps.pull.restore(kept, V):
             raise ValueError(f"Codes of shape {held.shape} do not fit those of {len(V)} rows.")
-    sweeps.solve_codes(factors, _ROUNDS, _LEAST)
+    sweeps.solve_codes(factors, rounds, least)

@@ -35,8 +35,6 @@ from fnmf.factorization.solver._state import (
 from fnmf.factorization.solver._sweeps import Sweeps
 from fnmf.factorization.terms import RULES, Objective
 
-# A change of so many times ``tol`` may be the last but one.
-_NEARLY = 100.0
 # By whether the assignment is shared, and whether samples are updated in turn.
 _ITERATIONS = {
     (False, False): multiplicative_iteration,
@@ -111,7 +109,7 @@ def _change(rows: Sequence[Sequence[float]], stopping: Stopping) -> float:
 
 def _nearly_settled(rows: Sequence[Sequence[float]], stopping: Stopping) -> bool:
     """Whether it may be asked after the next iteration how far the codes have moved."""
-    return len(rows) < 2 or _change(rows, stopping) <= _NEARLY * stopping.tol
+    return len(rows) < 2 or _change(rows, stopping) <= stopping.nearly * stopping.tol
 
 
 def _go_on(snapshot: Snapshot, sweeps: Sweeps, factors: Factors) -> None:

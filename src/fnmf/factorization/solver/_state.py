@@ -6,6 +6,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from fnmf.relevance.defaults import DEFAULTS
+
 TERMS = ("total", "reconstruction", "diversity", "smoothness")
 HISTORY = np.dtype([(term, np.float64) for term in TERMS])
 
@@ -35,6 +37,8 @@ class Stopping:
         nearly exact fit settles too.
     codes : float
         Codes may still change by this many times ``tol``.
+    nearly : float
+        Their change is measured once that of the objective is below this many times ``tol``.
     """
 
     max_iter: int = 300
@@ -42,6 +46,7 @@ class Stopping:
     tol: float = 1e-4
     floor: float = 0.0
     codes: float = 10.0
+    nearly: float = DEFAULTS.nearly_settled
 
 
 class Progress(NamedTuple):

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-# A feature with less than this share of the mean energy of the live ones is nearly empty.
-_EMPTY = 0.01
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+
 # Weights this concentrated are suspect,
 _FEW = 0.25
 # and bad if the features they chose have little energy; both relative to all live features.
@@ -24,12 +24,14 @@ def overlap(weights: np.ndarray) -> np.ndarray:
     return np.clip(unit @ unit.T, 0, 1)
 
 
-def empty_share(weights: np.ndarray, energy: np.ndarray) -> np.ndarray:
+def empty_share(
+    weights: np.ndarray, energy: np.ndarray, defaults: Defaults = DEFAULTS
+) -> np.ndarray:
     """Share of each weighting that lies on nearly empty features."""
     live = energy > 0
     if not live.any():
         return np.zeros(len(weights))
-    empty = energy < _EMPTY * energy[live].mean()
+    empty = energy < defaults.empty_feature * energy[live].mean()
     return weights[:, empty].sum(axis=1) / np.maximum(weights.sum(axis=1), np.finfo(float).tiny)
 
 
