@@ -7,7 +7,7 @@ from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.decomposition import NMF
 
 from fnmf import FNMF
-from fnmf.affinity import adaptive_neighbors
+from fnmf.graph import adaptive_neighbors
 from sparse_kmeans import SparseKMeans
 
 OURS = {"n_weightings": 4}

@@ -4,7 +4,6 @@ import time
 
 import numpy as np
 
-from fnmf.affinity import adaptive_neighbors
 from fnmf.data import Scaling, View, view_of
 from fnmf.datasets import make_planted_subspaces, unit_rows
 from fnmf.execution import threads
@@ -19,6 +18,7 @@ from fnmf.factorization.terms import (
     graph_ties,
     uniform_weights,
 )
+from fnmf.graph import adaptive_neighbors
 
 
 def cost() -> float:

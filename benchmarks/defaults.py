@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 
 from fnmf import FNMF
-from fnmf.affinity import adaptive_neighbors
 from fnmf.datasets import load, make_noisy_gaussians, unit_rows
+from fnmf.graph import adaptive_neighbors
 from fnmf.metrics import clustering_accuracy, normalized_mutual_information
 
 NAMES = ("yale", "orl", "binary-alphadigits", "usps", "semeion", "cnae-9", "glass", "mfeat")

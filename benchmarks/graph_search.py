@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from fnmf.affinity import estimate_recall, nearest_neighbors
+from fnmf.graph import estimate_recall, nearest_neighbors
 
 
 def clustered(n_samples: int, n_features: int, dtype: Any) -> np.ndarray:

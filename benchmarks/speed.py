@@ -17,7 +17,6 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from _timing import THREADS, best, fnmf_iteration, seconds, sklearn_iteration
-from fnmf.affinity import adaptive_neighbors
 from fnmf.data import view_of
 from fnmf.execution import threads
 from fnmf.factorization.solver import ExecutionContext, Factors, Progress, Stopping, solve
@@ -31,6 +30,7 @@ from fnmf.factorization.terms import (
     graph_ties,
     uniform_weights,
 )
+from fnmf.graph import adaptive_neighbors
 
 NAMES = ("yale", "orl", "binary-alphadigits", "usps", "semeion", "cnae-9", "glass", "mfeat")
 

@@ -23,9 +23,9 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import NMF
 
 from fnmf import FNMF
-from fnmf.affinity import adaptive_neighbors
 from fnmf.baselines import GNMF
 from fnmf.datasets import add_noise_features, unit_rows
+from fnmf.graph import adaptive_neighbors
 from fnmf.metrics import clustering_accuracy
 
 COUNTS = (0, 20, 61, 183, 610, 1830)

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
-from fnmf.affinity import adaptive_neighbors
 from fnmf.baselines import CAN, CLR, PCAN
 from fnmf.datasets import unit_rows
+from fnmf.graph import adaptive_neighbors
 from fnmf.metrics import clustering_accuracy, normalized_mutual_information
 
 PUBLISHED = {"PCAN": (0.4121, 0.4381), "CAN": (0.4182, 0.4642), "CLR": (0.4485, 0.4548)}

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fnmf.affinity import estimate_recall, nearest_neighbors
 from fnmf.affinity._candidates import nearest_candidates
 from fnmf.affinity._projection import affordable_dimensions
 from fnmf.data import as_view
+from fnmf.graph import estimate_recall, nearest_neighbors
 
 pytest.importorskip("faiss", reason="faiss is not installed (extra: ann)")
 

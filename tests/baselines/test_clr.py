@@ -6,11 +6,11 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.preprocessing import normalize
 
-from fnmf.affinity import adaptive_neighbors
 from fnmf.baselines import CLR
 from fnmf.baselines._adaptive import embed
 from fnmf.baselines._clr import _SquaredLoss
 from fnmf.baselines._components import components
+from fnmf.graph import adaptive_neighbors
 from fnmf.metrics import clustering_accuracy, normalized_mutual_information
 
 

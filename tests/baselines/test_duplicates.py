@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
-from fnmf.affinity import adaptive_neighbors
 from fnmf.baselines import CAN, CLR, GNMF, MCFS, ONGR, PCAN, RMNMF, Spectral
 from fnmf.baselines._adaptive import Neighbors
+from fnmf.graph import adaptive_neighbors
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -12,7 +12,6 @@ from sklearn.datasets import load_digits, make_blobs
 from sklearn.linear_model import lars_path_gram
 from sklearn.preprocessing import normalize
 
-from fnmf.affinity import adaptive_neighbors
 from fnmf.baselines import IFPCA, MCFS, EntropyKMeans, LaplacianScore, SparseKMeans
 from fnmf.baselines._entropykmeans import descend, entropy_weights
 from fnmf.baselines._ifpca import (
@@ -26,6 +25,7 @@ from fnmf.baselines._lars import least_angle
 from fnmf.baselines._lloyd import lloyd, nearest_centres
 from fnmf.baselines._sparsekmeans import bounded_weights, shuffled
 from fnmf.baselines._spectral import eigenmap
+from fnmf.graph import adaptive_neighbors
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,9 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.preprocessing import normalize
 
-from fnmf.affinity import adaptive_neighbors
 from fnmf.baselines import ONGR
 from fnmf.baselines._ongr import leading_eigenvectors, normalised, reconstruct
+from fnmf.graph import adaptive_neighbors
 from fnmf.metrics import clustering_accuracy
 
 

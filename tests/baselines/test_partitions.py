@@ -10,10 +10,10 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
-from fnmf.affinity import adaptive_neighbors
 from fnmf.baselines import ConsensusKMeans, Leiden, Spectral
 from fnmf.baselines._consensus import agreements, mean_agreement
 from fnmf.baselines._leiden import search_resolution
+from fnmf.graph import adaptive_neighbors
 from fnmf.metrics import clustering_accuracy
 
 

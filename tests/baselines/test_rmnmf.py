@@ -7,10 +7,10 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
-from fnmf.affinity import adaptive_neighbors
 from fnmf.baselines import RMNMF
 from fnmf.baselines._rmnmf import State
 from fnmf.baselines._spectral import laplacian
+from fnmf.graph import adaptive_neighbors
 from fnmf.metrics import clustering_accuracy
 
 

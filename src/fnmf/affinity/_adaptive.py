@@ -32,7 +32,7 @@ def adaptive_weights(distances: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> from fnmf.graph import adaptive_weights
+    >>> from fnmf.affinity import adaptive_weights
     >>> adaptive_weights([[1.0, 2.0, 4.0]])
     array([[0.6, 0.4]])
     """

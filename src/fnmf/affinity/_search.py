@@ -22,7 +22,7 @@ def choose_algorithm(algorithm: str, n_samples: int) -> tuple[str, str]:
 
     Examples
     --------
-    >>> from fnmf.graph import choose_algorithm
+    >>> from fnmf.affinity import choose_algorithm
     >>> choose_algorithm("auto", 500)
     ('exact', 'exact neighbour search of 500 samples')
     """
