@@ -77,7 +77,7 @@ class InterpretationMixin:
             labels = scheme.predict(fitted, settings, view_of(data), runner)
             weighted, _ = scheme.comparable_rows(fitted, view_of(data), runner)
             near = min(settings.n_neighbors, n - 2)
-            graph = neighbor_graph(weighted, near, "auto", runner, verbose=0)
+            graph = neighbor_graph(weighted, near, "exact", runner, verbose=0)
         ties = ties_between(graph, labels, settings.clusters)
         by_chance, out = float(np.sum(ties.sum(axis=1) ** 2)), 1 - float(np.trace(ties))
         return DEFAULTS.resolution * (1 - by_chance) - out

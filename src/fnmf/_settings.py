@@ -150,7 +150,7 @@ class Settings:
     @property
     def search(self) -> str:
         """Name of the neighbour search."""
-        return "faiss" if self.builds_graph and self.graph == "approximate" else "auto"
+        return "faiss" if self.builds_graph and self.graph == "approximate" else "exact"
 
     @property
     def in_turn(self) -> bool:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fnmf import MappedCSR
-from fnmf.affinity import choose_algorithm, estimate_recall, nearest_neighbors
+from fnmf import FNMF, MappedCSR
+from fnmf._settings import Settings
+from fnmf.affinity import _search, estimate_recall, nearest_neighbors
 
 
 def all_pairs(X, k, queries=None):
@@ -193,17 +194,30 @@ def test_indices_out_of_range_never_reach_the_kernels():
         nearest_neighbors(X, 1)
 
 
-def test_auto_takes_the_exact_search_for_few_samples():
-    assert choose_algorithm("auto", 1000)[0] == "exact"
-    X = np.random.default_rng(0).random((60, 3))
-    same(nearest_neighbors(X, 4, algorithm="auto"), nearest_neighbors(X, 4))
+def test_only_the_user_decides_on_the_approximate_search():
+    parameters = {"n_components": 2, "n_neighbors": 5}
+    asked = {graph: FNMF(graph=graph, **parameters) for graph in ("adaptive", "approximate")}
+    found = {graph: Settings.of(one.get_params()).search for graph, one in asked.items()}
+    assert found == {"adaptive": "exact", "approximate": "faiss"}
+    with pytest.raises(ValueError, match="algorithm"):
+        nearest_neighbors(np.eye(4), 1, algorithm="auto")
 
 
-def test_auto_without_faiss_stays_exact_and_names_the_extra(monkeypatch):
-    monkeypatch.setattr("fnmf.affinity._search.find_spec", lambda name: None)
-    algorithm, note = choose_algorithm("auto", 10**6)
-    assert algorithm == "exact"
-    assert 'pip install "fnmf[ann]"' in note
+@pytest.mark.parametrize("options", [{"weighting": "paper"}, {"solver": "hals"}])
+def test_a_fit_never_looks_for_faiss(options, monkeypatch):
+    monkeypatch.setitem(sys.modules, "faiss", None)
+    X = np.random.default_rng(0).random((30_100, 2))
+    monkeypatch.setattr(_search, "exact_neighbors", reached)
+    with pytest.raises(ReachedError):
+        FNMF(2, **options).fit(X)
+
+
+class ReachedError(Exception):
+    pass
+
+
+def reached(*_):
+    raise ReachedError
 
 
 def test_missing_faiss_names_the_extra(monkeypatch):

@@ -6,7 +6,11 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from fnmf.factorization.terms._simplex import minimise_on_simplex
+from fnmf.factorization.terms._simplex import _minimise
+
+
+def minimise_on_simplex(curvature, slope):
+    return _minimise(np.asarray(curvature, float), np.asarray(slope, float))
 
 
 def by_general_solver(a, b):

@@ -19,7 +19,7 @@ from fnmf.affinity._moves import improve
 from fnmf.affinity._partition import best_of, partition, spectrum
 from fnmf.affinity._parts import Graphs, in_few_parts
 from fnmf.affinity._release import release_freed_memory
-from fnmf.affinity._search import choose_algorithm, estimate_recall, nearest_neighbors, neighbors_of
+from fnmf.affinity._search import estimate_recall, nearest_neighbors, neighbors_of
 from fnmf.affinity._small import nearest_rows, small_graph, small_graphs
 from fnmf.affinity._votes import graph_votes
 
@@ -42,7 +42,6 @@ __all__ = [
     "best_of",
     "build_affinity",
     "cached_graph",
-    "choose_algorithm",
     "cluster_by_anchors",
     "confidence",
     "estimate_recall",

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.affinity._release import release_freed_memory
-from fnmf.affinity._search import choose_algorithm, find_neighbors, recall_of
+from fnmf.affinity._search import find_neighbors, recall_of
 from fnmf.data import View, as_view, spans
 from fnmf.execution import Runner, threads
 from fnmf.validation import check_integer
@@ -69,7 +69,7 @@ def adaptive_neighbors(
         Neighbours of each sample, K. At least K + 2 samples are needed.
     symmetric : bool, default=True
         Return (A + Aᵀ)/2 instead of the row-stochastic A.
-    algorithm : {"exact", "faiss", "auto"}, default="exact"
+    algorithm : {"exact", "faiss"}, default="exact"
         The neighbour search, see :func:`nearest_neighbors`.
     n_jobs : int, optional
         Threads. The result does not depend on it.
@@ -123,11 +123,11 @@ def neighbor_graph(
             f"n_neighbors={k} needs at least {k + 2} samples, got n_samples={n_samples}; "
             "lower n_neighbors."
         )
-    chosen, note = choose_algorithm(algorithm, n_samples)
-    indices, distances, _ = find_neighbors(references, k + 1, runner, algorithm=chosen)
+    indices, distances, _ = find_neighbors(references, k + 1, runner, algorithm=algorithm)
     indices = indices[:, :k]
     if verbose:
-        if chosen != "exact":
+        note = f"{algorithm} neighbour search of {n_samples} samples"
+        if algorithm != "exact":
             recall = recall_of(references, indices, min(_PROBES, n_samples), runner)
             note += f", recall {recall:.3f} on a sample of rows"
         print(f"Neighbour graph: {note}.")
@@ -136,7 +136,7 @@ def neighbor_graph(
         weights[a:b] = adaptive_weights(distances[a:b])
     del distances
     # graphs made with faiss are large: short row numbers where they suffice
-    narrow = sp.get_index_dtype(maxval=2 * n_samples * k) if chosen == "faiss" else np.int64
+    narrow = sp.get_index_dtype(maxval=2 * n_samples * k) if algorithm == "faiss" else np.int64
     A = _row_graph(indices.astype(narrow), weights)
     del indices, weights
     if symmetric:

@@ -1,6 +1,5 @@
 """Nearest neighbours by name of the algorithm, and how good an approximate answer is."""
 
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -11,33 +10,7 @@ from fnmf.data import View, as_view
 from fnmf.execution import Runner, threads
 from fnmf.validation import check_choice, check_integer
 
-ALGORITHMS = ("exact", "faiss", "auto")
-
-# Up to here the exact search is about as fast as any approximate one.
-_EXACT_UP_TO = 30_000
-
-
-def choose_algorithm(algorithm: str, n_samples: int) -> tuple[str, str]:
-    """Resolve ``"auto"``; also a sentence for the log that says what was chosen and why.
-
-    Examples
-    --------
-    >>> from fnmf.affinity import choose_algorithm
-    >>> choose_algorithm("auto", 500)
-    ('exact', 'exact neighbour search of 500 samples')
-    """
-    check_choice("algorithm", algorithm, ALGORITHMS)
-    if algorithm == "auto" and n_samples > _EXACT_UP_TO:
-        if find_spec("faiss") is None:
-            return "exact", (
-                f"exact neighbour search of {n_samples} samples; "
-                'pip install "fnmf[ann]" makes a faster approximate search available'
-            )
-        algorithm = "faiss"
-    elif algorithm == "auto":
-        algorithm = "exact"
-    kind = "exact" if algorithm == "exact" else "approximate (faiss)"
-    return algorithm, f"{kind} neighbour search of {n_samples} samples"
+ALGORITHMS = ("exact", "faiss")
 
 
 def nearest_neighbors(
@@ -58,9 +31,9 @@ def nearest_neighbors(
         Neighbours wanted for each row.
     queries : array or sparse matrix of shape (n_queries, n_features), optional
         Rows whose neighbours are wanted. By default the rows of X, each without itself.
-    algorithm : {"exact", "faiss", "auto"}, default="exact"
-        ``"faiss"`` is approximate and needs the extra ``ann``; ``"auto"`` takes it for many
-        samples when it is installed. Its distances are exact, its neighbours nearly all.
+    algorithm : {"exact", "faiss"}, default="exact"
+        ``"faiss"`` is approximate and needs the extra ``ann``. Its distances are exact, its
+        neighbours nearly all.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -120,7 +93,7 @@ def find_neighbors(
     """Indices, float64 distances in the scale of the frame, and the frame."""
     n_samples, n_features = references.shape
     k = check_integer("n_neighbors", n_neighbors, low=1)
-    algorithm, _ = choose_algorithm(algorithm, n_samples)
+    check_choice("algorithm", algorithm, ALGORITHMS)
     asked = references if queries is None else queries
     if asked.shape[1] != n_features:
         raise ValueError(

@@ -9,43 +9,16 @@ from numba import njit
 FLAT = 1e-290
 
 
-def minimise_on_simplex(curvature: np.ndarray, slope: np.ndarray) -> np.ndarray:
-    """Minimise Σ_k a_k θ_k² + b_k θ_k over θ ≥ 0, Σ θ = 1, exactly.
-
-    Parameters
-    ----------
-    curvature : ndarray of shape (d,)
-        a, non-negative. Entries of 0 are allowed: their cost is linear.
-    slope : ndarray of shape (d,)
-        b, of any sign.
-
-    Returns
-    -------
-    ndarray of shape (d,)
-        The minimiser. Where several entries without curvature tie, they share equally.
-
-    Notes
-    -----
-    The solution is θ_k = max(0, (η − b_k) / 2a_k). Raising η from slope to slope, the mass
-    Σ θ can only grow; the last slope before it passes 1 is the largest that is active. The
-    solution is written relative to that slope, so that nothing cancels however small the
-    curvatures are. An entry without curvature caps η at its slope and takes the mass that
-    is left.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from fnmf.factorization.terms._simplex import minimise_on_simplex
-    >>> minimise_on_simplex(np.array([1.0, 1.0, 1.0]), np.array([0.0, 0.0, 9.0]))
-    array([0.5, 0.5, 0. ])
-    """
-    a = np.ascontiguousarray(curvature, dtype=np.float64)
-    b = np.ascontiguousarray(slope, dtype=np.float64)
-    return _minimise(a, b)
-
-
 @njit(cache=True, nogil=True)
 def _minimise(a, b):  # type: ignore[no-untyped-def]
+    """Minimise Σ_k a_k θ_k² + b_k θ_k over θ ≥ 0, Σ θ = 1, exactly; all a_k are at least 0.
+
+    The solution is θ_k = max(0, (η − b_k) / 2a_k). Raising η from slope to slope, the mass Σ θ can
+    only grow; the last slope before it passes 1 is the largest that is active. The solution is
+    written relative to that slope, so that nothing cancels however small the curvatures a_k are.
+    An entry without curvature caps η at its slope and takes the mass that is left; where several
+    tie, they share equally.
+    """
     n_features = a.size
     theta = np.zeros(n_features)
     # Only differences of slopes count, and a common scale does not: a power of two is exact.
