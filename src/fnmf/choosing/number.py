@@ -133,11 +133,12 @@ def choose_number(
         search_on_sample, statistics, settings, seed=seed, runner=runner, defaults=defaults
     )
     first = int(np.clip(n // defaults.samples_per_cluster, min(wanted), max(wanted)))
-    context, candidates, rows = search(first)
-    found = score_numbers(context, candidates[0], wanted, runner)
+    tried = search(first)
+    found = score_numbers(tried.context, tried.candidates[0], wanted, runner)
     if abs(found.best - first) > defaults.near_number:
-        context, candidates, rows = search(found.best + defaults.more_clusters)
-        found = score_numbers(context, candidates[0], wanted, runner)
+        tried = search(found.best + defaults.more_clusters)
+        found = score_numbers(tried.context, tried.candidates[0], wanted, runner)
+    context, candidates, rows = tried.context, tried.candidates, tried.rows
     scores = score_table(context, candidates[0], found, runner)
     real, strength = _structure(context, candidates[0], found, scores, runner)
     if not real:

@@ -85,6 +85,30 @@ class Defaults:
     # Most iterations of k-means in few dimensions; unmeasured.
     kmeans_iterations: int = 100
 
+    # 2. Search: tables
+    # Features of a table at most, with those of one category counted apart; unmeasured.
+    table_features: int = 500
+    # Columns of a table at most; unmeasured.
+    table_columns: int = 100
+    # Values are capped at so many standard deviations above the mean; unmeasured.
+    table_cap: float = 5.0
+    # Whole numbers of at most so many levels are integers of few levels; unmeasured.
+    integer_levels: int = 20
+    # Correlation from which two features are one column; unmeasured.
+    same_column: float = 0.98
+    # Times that columns are halved to judge one half by clusters of the other; unmeasured.
+    crossfit_splits: int = 8
+    # Standard deviations above chance from which clusters of others explain a column; unmeasured.
+    crossfit_certain: float = 6.0
+    # With no more columns than this single ones with several modes count; unmeasured.
+    few_columns: int = 3
+    # Modes that a column is tested for, at most; unmeasured.
+    most_modes: int = 4
+    # Standard deviations by which a valley is below the peaks beside it; unmeasured.
+    valley: float = 5.0
+    # Starts of k-means on the weighted columns; unmeasured.
+    table_starts: int = 8
+
     # 2. Search: the score of a candidate
     # A modularity beyond this counts as complete; unmeasured.
     complete_modularity: float = 0.99

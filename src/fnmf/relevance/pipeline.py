@@ -61,6 +61,7 @@ from fnmf.relevance.lloyd import lloyd_all_rows
 from fnmf.relevance.prepare import (
     FeatureStatistics,
     capped_moments,
+    capped_statistics,
     feature_statistics,
     prepare,
 )
@@ -130,6 +131,9 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
     inputs.progress.enter(Stage.SEARCH)
     choice = choose_preparation(statistics, settings, seed, runner, defaults)
     inputs.progress.say(choice.report())
+    if choice.columns is not None:
+        caps = choice.columns.caps
+        statistics = capped_statistics(statistics.view, statistics.typical, caps)
     # 3. Prepare all rows.
     labels = centres = moments = None
     if choice.about_means:
@@ -146,7 +150,7 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
     if labels is None:
         known = None if choice.labels is None else KnownLabels(choice.sample, choice.labels)
         labels = affinity.clusters(settings.clusters, seed, known)
-    return FoundClusters(choice, prepared, affinity, labels, centres, moments)
+    return FoundClusters(choice, statistics, prepared, affinity, labels, centres, moments)
 
 
 def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClusters:
@@ -154,7 +158,7 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     settings, runner, prepared = inputs.settings, inputs.runner, found.prepared
     view, defaults = prepared.view, inputs.defaults
     # 6. Start at the clusters.
-    start = initial_fit(inputs.statistics, found, settings, seed, runner, defaults)
+    start = initial_fit(found.statistics, found, settings, seed, runner, defaults)
     used = used_share(start.factors, view, runner)
     strength = float(settings.smoothness) * prepared.varying * used
     ties = ties_along(found.affinity, strength, view.dtype)
@@ -224,5 +228,5 @@ def _final_clusters(
         labels = found.affinity.refine_labels(labels, V, k)
     moments = found.moments
     if moments is None:
-        moments = capped_moments(inputs.statistics, labels, k, runner)
+        moments = capped_moments(found.statistics, labels, k, runner)
     return replace(found, labels=labels, moments=moments), kmeans

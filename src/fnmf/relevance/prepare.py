@@ -105,11 +105,14 @@ def feature_statistics(
     view: View, runner: Runner, defaults: Defaults = DEFAULTS
 ) -> FeatureStatistics:
     """Typical values of the columns, and the rows capped at a multiple of these."""
-    d = view.shape[1]
     sums, positive = column_sums(view, runner)
     typical = rounded(sums / np.maximum(positive, 1))
-    caps = defaults.cap * typical
-    raw = Preparation(caps, np.ones(d)).view(view, view.constant(1.0))
+    return capped_statistics(view, typical, defaults.cap * typical)
+
+
+def capped_statistics(view: View, typical: np.ndarray, caps: np.ndarray) -> FeatureStatistics:
+    """The same with values capped elsewhere."""
+    raw = Preparation(caps, np.ones(len(caps))).view(view, view.constant(1.0))
     return FeatureStatistics(view, typical, caps, raw)
 
 

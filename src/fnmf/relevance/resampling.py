@@ -12,7 +12,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from fnmf.affinity import nearest_rows, partition, small_graph
 from fnmf.execution import Runner
-from fnmf.relevance.columns import duplicate_groups
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.search import Candidate, SearchContext, refit_candidate
 
@@ -58,7 +57,7 @@ def feature_halves(
 
     Copies of a feature stay together. Empty if there are too few to leave half of them out.
     """
-    scale, groups = factors(context, chosen), duplicate_groups(context.table, context.defaults)
+    scale, groups = factors(context, chosen), context.groups
     names = np.unique(groups[scale > 0])
     if len(names) < context.defaults.fewest_features:
         return []

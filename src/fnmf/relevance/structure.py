@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from fnmf.execution import Runner
-from fnmf.relevance.columns import duplicate_groups
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.search import Candidate, SearchContext, refit_candidate
 from fnmf.relevance.selection import association
@@ -20,7 +19,7 @@ def structure(context: SearchContext, chosen: Candidate, runner: Runner) -> floa
     few features. Copies of a feature stay together.
     """
     defaults = context.defaults
-    groups = duplicate_groups(context.table, defaults)
+    groups = context.groups
     live = context.table.scatter > 0
     # Equally relevant features go to different halves, so that neither is left without.
     explained = relevance(context.moments(chosen.labels), defaults)
@@ -58,5 +57,6 @@ def _half(context: SearchContext, chosen: Candidate, half: np.ndarray) -> np.nda
         duplicate_weights=context.duplicate_weights[kept],
         independence=context.independence[kept],
         related=context.related[kept],
+        groups=context.groups[kept],
     )
     return refit_candidate(part, chosen).labels

@@ -1,0 +1,167 @@
+"""Tables: few columns, of different kinds and units.
+
+Columns enter in units of their standard deviation, weighted by what clusters of other columns
+explain of them. Rows are clustered by their neighbour graph and about means; what agrees better
+between halves of the columns, and is found again in halves of the rows, is chosen.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import adjusted_mutual_info_score
+
+from fnmf._settings import Settings
+from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
+from fnmf.execution import Runner
+from fnmf.kmeans import best_kmeans
+from fnmf.relevance.crossfit import crossfit_relevance
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.prepare import FeatureStatistics
+from fnmf.relevance.sample import SampleTable
+from fnmf.relevance.search import Candidate, SearchContext
+from fnmf.relevance.selection import association
+from fnmf.relevance.table_columns import CONTINUOUS, column_groups, column_kinds, has_modes
+
+
+class TableColumns(NamedTuple):
+    """What is known of the columns of a table, each of shape (d,).
+
+    Attributes
+    ----------
+    groups : ndarray of int
+        The column that a feature belongs to.
+    kinds : ndarray of str
+        Its kind.
+    units : ndarray
+        One over its standard deviation.
+    caps : ndarray
+        The largest value let through.
+    """
+
+    groups: np.ndarray
+    kinds: np.ndarray
+    units: np.ndarray
+    caps: np.ndarray
+
+
+def as_table(
+    statistics: FeatureStatistics,
+    settings: Settings,
+    sample: np.ndarray,
+    defaults: Defaults = DEFAULTS,
+) -> tuple[SampleTable, TableColumns] | None:
+    """Standardised rows and their columns; ``None`` if there are too many columns for a table.
+
+    Parameters of the user that ask for other units or for rows of unit length rule a table out.
+    """
+    view = statistics.view
+    if view.shape[1] > defaults.table_features or settings.row_norm == "unit":
+        return None
+    if settings.column_units not in ("auto", "spread"):
+        return None
+    rows: Any = view.take(sample)
+    rows = np.asarray(rows.toarray() if view.sparse else rows, np.float64)
+    groups = column_groups(rows, defaults)
+    live = np.ptp(rows, axis=0) > 0
+    if len(np.unique(groups[live])) > defaults.table_columns:
+        return None
+    kinds = column_kinds(rows, groups, defaults)
+    caps = rows.mean(axis=0) + defaults.table_cap * rows.std(axis=0)
+    caps = np.where(live, caps, np.inf)
+    rows = np.minimum(rows, caps)
+    spread = np.where(live, rows.std(axis=0), 1)
+    spread = np.where(spread > 0, spread, 1)
+    rows = (rows - rows.mean(axis=0)) / spread
+    table = SampleTable(np.ascontiguousarray(rows, np.float32), np.ones(rows.shape[1]))
+    return table, TableColumns(groups, kinds, 1 / spread, caps)
+
+
+def column_weights(
+    table: SampleTable, columns: TableColumns, n_clusters: int, seed: int, defaults: Defaults
+) -> np.ndarray:
+    """Weight of each feature, (d,): what clusters of other columns explain of it.
+
+    Continuous columns with several modes count fully: where columns share nothing, clusters may
+    rest on single ones. Where nothing stands out all columns count alike.
+    """
+    weights = crossfit_relevance(table, columns.groups, n_clusters, seed, defaults)
+    few = len(np.unique(columns.groups[weights > 0])) < defaults.fewest_features
+    if few or len(np.unique(columns.groups)) <= defaults.few_columns:
+        modes = np.array(
+            [
+                kind == CONTINUOUS and has_modes(values, seed, defaults)
+                for kind, values in zip(columns.kinds, table.rows.T.astype(np.float64), strict=True)
+            ]
+        )
+        weights = np.where(modes, 1.0, weights)
+    return weights if weights.any() else (table.scatter > 0).astype(np.float64)
+
+
+def search_table(context: SearchContext, weights: np.ndarray, runner: Runner) -> list[Candidate]:
+    """Clusters by graph and about means, best first."""
+    kinds = ("graph", "means")
+    found = runner.each(
+        lambda clusters: _candidate(context, weights, clusters), [(k,) for k in kinds]
+    )
+    return sorted(found, key=lambda one: -one.score)
+
+
+def _candidate(context: SearchContext, weights: np.ndarray, clusters: str) -> Candidate:
+    """Clusters of the weighted rows, and how well they hold up."""
+    factors, k = np.sqrt(weights * context.duplicate_weights), context.n_clusters
+    rows = context.table.scaled(factors, unit=False)
+    labels = _cluster(context, rows, clusters)
+    halves = list(_column_halves(context, factors, clusters))
+    agreed = [adjusted_mutual_info_score(*pair) for pair in halves]
+    found = [
+        adjusted_mutual_info_score(labels[half], _cluster(context, rows[half], clusters))
+        for half in _row_halves(context)
+    ]
+    least = context.defaults.least_agreement
+    score = max(float(np.mean(agreed)) if agreed else 1.0, least) * max(
+        float(np.mean(found)), least
+    )
+    associated = [association(*pair, k, context.defaults) for pair in halves]
+    graph = in_few_parts(small_graphs(rows), context.n_neighbors, k)
+    return Candidate(
+        "own",
+        "spread",
+        clusters,
+        weights,
+        np.zeros(len(weights)),
+        labels,
+        modularity(graph, labels, k),
+        context.explained(context.moments(labels)),
+        score,
+        max(associated, default=None),
+    )
+
+
+def _cluster(context: SearchContext, rows: np.ndarray, clusters: str) -> np.ndarray:
+    """Labels of weighted rows."""
+    k, seed, defaults = context.n_clusters, context.seed, context.defaults
+    if clusters == "means":
+        rng = np.random.RandomState(seed)
+        return best_kmeans(rows.astype(np.float64), k, rng, defaults.table_starts, defaults)
+    graph = in_few_parts(small_graphs(rows), context.n_neighbors, k)
+    return partition(graph, k, seed, starts=defaults.partition_starts, defaults=defaults).labels
+
+
+def _column_halves(context: SearchContext, factors: np.ndarray, clusters: str) -> Any:
+    """Pairs of labels from two halves of the columns in use."""
+    names = np.unique(context.groups[factors > 0])
+    if len(names) < context.defaults.fewest_features:
+        return
+    rng = np.random.RandomState(context.seed)
+    for _ in range(context.defaults.feature_splits):
+        first = np.isin(context.groups, rng.permutation(names)[: len(names) // 2])
+        rows = (context.table.scaled(np.where(half, factors, 0), False) for half in (first, ~first))
+        yield tuple(_cluster(context, half, clusters) for half in rows)
+
+
+def _row_halves(context: SearchContext) -> list[np.ndarray]:
+    """Random halves of the rows."""
+    n, rng = context.table.shape[0], np.random.RandomState(context.seed)
+    return [np.sort(rng.permutation(n)[: n // 2]) for _ in range(context.defaults.row_splits)]
