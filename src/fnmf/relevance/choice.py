@@ -172,9 +172,9 @@ class SampleSearch:
 
     def units(self, chosen: Candidate) -> np.ndarray:
         """Factors that bring the features of the data to the units of a candidate, (d,)."""
-        if self.columns is not None:
-            return self.columns.units
         units = self.context.table.units(chosen.columns)
+        if self.columns is not None:
+            return self.columns.units * units
         # The rows of the sample were divided by its size.
         return units / self.context.table.size if chosen.columns in ("typical", "spread") else units
 

@@ -108,6 +108,8 @@ class Defaults:
     valley: float = 5.0
     # Starts of k-means on the weighted columns; unmeasured.
     table_starts: int = 8
+    # Clusters about means must hold up so many times better than those of a graph; unmeasured.
+    table_means_price: float = 1.5
 
     # 2. Search: the score of a candidate
     # A modularity beyond this counts as complete; unmeasured.

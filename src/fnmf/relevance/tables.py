@@ -74,8 +74,23 @@ def as_table(
     spread = np.where(live, rows.std(axis=0), 1)
     spread = np.where(spread > 0, spread, 1)
     rows = (rows - rows.mean(axis=0)) / spread
-    table = SampleTable(np.ascontiguousarray(rows, np.float32), np.ones(rows.shape[1]))
+    continuous = kinds == CONTINUOUS
+    table = SampleTable(
+        np.ascontiguousarray(rows, np.float32),
+        np.ones(rows.shape[1]),
+        range_units=_range_units(rows, continuous),
+    )
     return table, TableColumns(groups, kinds, 1 / spread, caps)
+
+
+def _range_units(rows: np.ndarray, continuous: np.ndarray) -> np.ndarray:
+    """Factors that bring standardised continuous columns to a common range, (d,).
+
+    The range of flags and categories means nothing; these keep their spread.
+    """
+    ranges = np.ptp(rows, axis=0)
+    usual = np.median(ranges[continuous]) if continuous.any() else 1.0
+    return np.where(continuous, usual / np.where(ranges > 0, ranges, 1), 1.0)
 
 
 def column_weights(
@@ -99,18 +114,23 @@ def column_weights(
     return weights if weights.any() else (table.scatter > 0).astype(np.float64)
 
 
-def search_table(context: SearchContext, weights: np.ndarray, runner: Runner) -> list[Candidate]:
-    """Clusters by graph and about means, best first."""
-    kinds = ("graph", "means")
-    found = runner.each(
-        lambda clusters: _candidate(context, weights, clusters), [(k,) for k in kinds]
-    )
+def search_table(
+    context: SearchContext, weights: np.ndarray, runner: Runner
+) -> list[Candidate]:
+    """Clusters by graph, in units of the spread and of the range, and about means; best first."""
+    ways = [("spread", "graph"), ("range", "graph"), ("spread", "means")]
+    import os
+    if os.environ.get("LAB_WAYS"): ways = [tuple(w.split("-")) for w in os.environ["LAB_WAYS"].split(",")]
+    found = runner.each(lambda *way: _candidate(context, weights, *way), ways)
     return sorted(found, key=lambda one: -one.score)
 
 
-def _candidate(context: SearchContext, weights: np.ndarray, clusters: str) -> Candidate:
+def _candidate(
+    context: SearchContext, weights: np.ndarray, units: str, clusters: str
+) -> Candidate:
     """Clusters of the weighted rows, and how well they hold up."""
-    factors, k = np.sqrt(weights * context.duplicate_weights), context.n_clusters
+    k, defaults = context.n_clusters, context.defaults
+    factors = np.sqrt(weights * context.duplicate_weights) * context.table.units(units)
     rows = context.table.scaled(factors, unit=False)
     labels = _cluster(context, rows, clusters)
     halves = list(_column_halves(context, factors, clusters))
@@ -119,15 +139,15 @@ def _candidate(context: SearchContext, weights: np.ndarray, clusters: str) -> Ca
         adjusted_mutual_info_score(labels[half], _cluster(context, rows[half], clusters))
         for half in _row_halves(context)
     ]
-    least = context.defaults.least_agreement
-    score = max(float(np.mean(agreed)) if agreed else 1.0, least) * max(
-        float(np.mean(found)), least
-    )
-    associated = [association(*pair, k, context.defaults) for pair in halves]
+    least = defaults.least_agreement
+    score = max(float(np.mean(agreed)) if agreed else 1.0, least) * max(float(np.mean(found)), least)
+    if clusters == "means":
+        score /= defaults.table_means_price
+    associated = [association(*pair, k, defaults) for pair in halves]
     graph = in_few_parts(small_graphs(rows), context.n_neighbors, k)
     return Candidate(
         "own",
-        "spread",
+        units,
         clusters,
         weights,
         np.zeros(len(weights)),
