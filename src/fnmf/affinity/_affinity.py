@@ -16,11 +16,10 @@ from fnmf.affinity._adaptive import neighbor_graph
 from fnmf.affinity._anchor_moves import cluster_by_anchors
 from fnmf.affinity._anchors import Nearest, anchor_mass, anchor_votes, nearest_anchors, vote
 from fnmf.affinity._cached import ArrayCache, cached_graph, cached_nearest
-from fnmf.affinity._confidence import NeighborVotes, known_votes
+from fnmf.affinity._confidence import NeighborVotes, graph_votes, known_votes
 from fnmf.affinity._partition import best_of, partition
 from fnmf.affinity._parts import Graphs, in_few_parts
 from fnmf.affinity._small import small_graphs
-from fnmf.affinity._votes import graph_votes
 from fnmf.data import View, drawn
 from fnmf.execution import RowArray, Runner
 from fnmf.kmeans import quick_kmeans

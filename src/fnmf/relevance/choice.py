@@ -14,7 +14,6 @@ from fnmf.kmeans import best_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.preparations import column_preparations, row_preparations
 from fnmf.relevance.prepare import FeatureStatistics, Weights
-from fnmf.relevance.resampling import agrees_beyond_chance, cluster_recovery, factors, row_halves
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import (
     Candidate,
@@ -23,7 +22,14 @@ from fnmf.relevance.search import (
     search_context,
     search_preparations,
 )
-from fnmf.relevance.structure import beyond_chance, structure
+from fnmf.relevance.structure import (
+    agrees_beyond_chance,
+    beyond_chance,
+    cluster_recovery,
+    factors,
+    row_halves,
+    structure,
+)
 from fnmf.relevance.weights import profiles, relevance, relevance_weights
 from fnmf.statistics import Moments
 

@@ -13,12 +13,11 @@ from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
 from fnmf.execution import Runner
 from fnmf.relevance.columns import duplicate_groups, duplicate_weights, redundancy
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.gates import cap_uncertain_features, gates, weights_converged
 from fnmf.relevance.means import principal_kmeans
 from fnmf.relevance.preparations import dominated_by_few, suited
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.selection import candidate_score, selection_score
-from fnmf.relevance.weights import relevance
+from fnmf.relevance.weights import cap_uncertain_features, gates, relevance, weights_converged
 from fnmf.statistics import Moments
 
 # Treatments of columns, in the order in which equals are preferred.
