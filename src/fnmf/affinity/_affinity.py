@@ -161,7 +161,7 @@ class AnchorAffinity:
     def clusters(
         self, n_clusters: int, seed: int, known: KnownLabels | None = None
     ) -> RowArray | None:
-        graph = in_few_parts(small_graphs(self._rows), self._neighbors, n_clusters)
+        graph = in_few_parts(small_graphs(self._rows), self._neighbors, n_clusters, self._defaults)
         view, runner, defaults, others = self._weighted, self._runner, self._defaults, []
         if known is not None:
             others = [extend_labels(known, view, runner, self._view, defaults)]
@@ -228,7 +228,7 @@ def build_affinity(
         return neighbor_graph(weighted, n_neighbors, settings.search, runner, verbose=verbose)
 
     def make() -> sp.csr_array:
-        return in_few_parts(Graphs(build), settings.n_neighbors, settings.clusters)
+        return in_few_parts(Graphs(build), settings.n_neighbors, settings.clusters, defaults)
 
     graph = cached_graph(cache, f"graph-{seed}", make, weighted.shape[0])
     return GraphAffinity(graph, weighted, runner, defaults)

@@ -211,7 +211,9 @@ def _several(context: SearchContext, best: Candidate, m: int, seed: int) -> Weig
     if not _all_relevant(moments, best.weights[None], weights.omega, defaults):
         return None
     rows = context.table.scaled(factors(context, replace(best, weights=weights.top)), best.unit)
-    graph = in_few_parts(small_graphs(rows), context.n_neighbors, context.n_clusters)
+    graph = in_few_parts(
+        small_graphs(rows), context.n_neighbors, context.n_clusters, context.defaults
+    )
     labels = partition(
         graph,
         context.n_clusters,

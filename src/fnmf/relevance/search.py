@@ -255,7 +255,9 @@ def _rounds(
     for number in range(refreshes + 1):
         shares = context.duplicate_weights if start is None or number else start
         rows = context.table.scaled(units * np.sqrt(weights * shares), unit)
-        graph = in_few_parts(small_graphs(rows), context.n_neighbors, context.n_clusters)
+        graph = in_few_parts(
+            small_graphs(rows), context.n_neighbors, context.n_clusters, context.defaults
+        )
         if means:
             labels = principal_kmeans(rows, context.n_clusters, context.seed, defaults)
         else:
