@@ -10,8 +10,8 @@ from fnmf import FNMF, load, save
 from fnmf.affinity import graph_votes
 from fnmf.datasets import make_planted_subspaces
 from fnmf.exceptions import NoStructureWarning
-from fnmf.relevance.qvalues import adjusted, chance_probabilities
-from fnmf.relevance.resampling import cluster_recovery, row_halves
+from fnmf.relevance.structure import cluster_recovery, row_halves
+from fnmf.relevance.weights import adjusted, chance_probabilities
 from fnmf.statistics import Moments
 
 

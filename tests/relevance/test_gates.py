@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fnmf.relevance.gates import gates
+from fnmf.relevance.weights import gates
 from fnmf.statistics import Moments
 
 N_REAL, N_NOISE = 30, 4000

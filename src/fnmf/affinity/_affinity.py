@@ -16,11 +16,10 @@ from fnmf.affinity._adaptive import neighbor_graph
 from fnmf.affinity._anchor_moves import cluster_by_anchors
 from fnmf.affinity._anchors import Nearest, anchor_mass, anchor_votes, nearest_anchors, vote
 from fnmf.affinity._cached import ArrayCache, cached_graph, cached_nearest
-from fnmf.affinity._confidence import NeighborVotes, known_votes
+from fnmf.affinity._confidence import NeighborVotes, graph_votes, known_votes
 from fnmf.affinity._partition import best_of, partition
 from fnmf.affinity._parts import Graphs, in_few_parts
 from fnmf.affinity._small import small_graphs
-from fnmf.affinity._votes import graph_votes
 from fnmf.data import View, drawn
 from fnmf.execution import RowArray, Runner
 from fnmf.kmeans import quick_kmeans
@@ -162,7 +161,7 @@ class AnchorAffinity:
     def clusters(
         self, n_clusters: int, seed: int, known: KnownLabels | None = None
     ) -> RowArray | None:
-        graph = in_few_parts(small_graphs(self._rows), self._neighbors, n_clusters)
+        graph = in_few_parts(small_graphs(self._rows), self._neighbors, n_clusters, self._defaults)
         view, runner, defaults, others = self._weighted, self._runner, self._defaults, []
         if known is not None:
             others = [extend_labels(known, view, runner, self._view, defaults)]
@@ -229,7 +228,7 @@ def build_affinity(
         return neighbor_graph(weighted, n_neighbors, settings.search, runner, verbose=verbose)
 
     def make() -> sp.csr_array:
-        return in_few_parts(Graphs(build), settings.n_neighbors, settings.clusters)
+        return in_few_parts(Graphs(build), settings.n_neighbors, settings.clusters, defaults)
 
     graph = cached_graph(cache, f"graph-{seed}", make, weighted.shape[0])
     return GraphAffinity(graph, weighted, runner, defaults)

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fnmf.affinity._modularity import ties_between
-from fnmf.affinity._moves import Lists, Partition, improved, resolution
+from fnmf.affinity._moves import Lists, Partition, improved, resolution, ties_between
 from fnmf.kmeans import halved
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 

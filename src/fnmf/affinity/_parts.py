@@ -11,6 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+
 
 class Graphs(NamedTuple):
     """Graphs of the same rows.
@@ -27,13 +29,16 @@ class Graphs(NamedTuple):
     reach: Callable[[np.ndarray], int] | None = None
 
 
-def in_few_parts(graphs: Graphs, n_neighbors: int, n_clusters: int) -> sp.csr_array:
+def in_few_parts(
+    graphs: Graphs, n_neighbors: int, n_clusters: int, defaults: Defaults = DEFAULTS
+) -> sp.csr_array:
     """A graph with neighbours doubled until it has at most ``n_clusters`` parts.
 
-    Never more neighbours than half of the samples; of those that leave as many parts the fewest.
+    Never more neighbours than half of the samples or ``defaults.most_neighbors``, whichever is
+    less; of those that leave as many parts the fewest.
     """
     best = graphs.build(n_neighbors)
-    most = best.shape[0] // 2
+    most = min(best.shape[0] // 2, defaults.most_neighbors)
     fewest, parts = connected_components(best, directed=False)
     needed = 0
     while fewest > n_clusters and 2 * n_neighbors <= most:

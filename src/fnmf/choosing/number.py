@@ -25,9 +25,8 @@ from fnmf.execution import Runner
 from fnmf.relevance.choice import search_on_sample
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.prepare import feature_statistics
-from fnmf.relevance.resampling import halves_agree
 from fnmf.relevance.search import Candidate, SearchContext
-from fnmf.relevance.structure import beyond_chance, structure
+from fnmf.relevance.structure import beyond_chance, halves_agree, structure
 
 NUMBERS = range(2, 16)
 

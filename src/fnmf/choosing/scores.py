@@ -19,14 +19,14 @@ import scipy.sparse as sp
 from fnmf.affinity import best_of, partition, small_graph, spectrum, ties_between
 from fnmf.execution import Runner
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.resampling import (
+from fnmf.relevance.search import Candidate, SearchContext
+from fnmf.relevance.structure import (
     factors,
     feature_halves,
     features_agree,
     row_halves,
     rows_agree,
 )
-from fnmf.relevance.search import Candidate, SearchContext
 
 SCORES = np.dtype(
     [

@@ -7,11 +7,12 @@ from fnmf.execution._runner import (
     Rows,
     Runner,
     State,
+    Statistics,
     Work,
+    add_up,
     concatenated,
     parts_of,
 )
-from fnmf.execution._sums import Statistics, add_up
 from fnmf.execution._threads import Threads, n_threads, pools, threads
 
 __all__ = [

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from fnmf.data import View
-from fnmf.execution._sums import Statistics
 
 Result = TypeVar("Result")
 State = TypeVar("State")
+# A tuple of arrays, mostly a named one.
+Statistics = TypeVar("Statistics", bound=tuple[Any, ...])
 # What belongs to the rows of X: a NumPy array, or on a cluster one whose blocks are on the workers.
 # Both have a length, shape and dtype, give some rows by number, can be copied and be multiplied
 # in place by factors of their columns; all else is work for a runner.
@@ -72,3 +73,18 @@ class Runner(Protocol):
 def concatenated(parts: Iterable[np.ndarray]) -> np.ndarray:
     """Rows of all blocks, one below the other."""
     return np.concatenate(list(parts))
+
+
+def add_up(parts: Iterable[Statistics]) -> Statistics:
+    """Sums over blocks, in double precision and in the order of the blocks."""
+    totals: list[np.ndarray] = []
+    make: Any = tuple
+    for part in parts:
+        if not totals:
+            make = getattr(type(part), "_make", tuple)
+            # The arrays of the first block are nobody else's: double ones take the sums.
+            totals = [np.asarray(array, dtype=np.float64) for array in part]
+        else:
+            for total, array in zip(totals, part, strict=True):
+                total += array
+    return make(totals)

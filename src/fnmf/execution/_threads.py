@@ -12,8 +12,16 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from fnmf.data import View
-from fnmf.execution._runner import BlockSource, Result, RowArray, Rows, State, Work
-from fnmf.execution._sums import Statistics, add_up
+from fnmf.execution._runner import (
+    BlockSource,
+    Result,
+    RowArray,
+    Rows,
+    State,
+    Statistics,
+    Work,
+    add_up,
+)
 
 Item = tuple[Any, ...]
 

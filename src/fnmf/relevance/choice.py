@@ -15,7 +15,6 @@ from fnmf.relevance.columns import duplicate_groups
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.preparations import column_preparations, row_preparations
 from fnmf.relevance.prepare import FeatureStatistics, Weights
-from fnmf.relevance.resampling import agrees_beyond_chance, cluster_recovery, factors, row_halves
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import (
     Candidate,
@@ -24,7 +23,14 @@ from fnmf.relevance.search import (
     search_context,
     search_preparations,
 )
-from fnmf.relevance.structure import beyond_chance, structure
+from fnmf.relevance.structure import (
+    agrees_beyond_chance,
+    beyond_chance,
+    cluster_recovery,
+    factors,
+    row_halves,
+    structure,
+)
 from fnmf.relevance.tables import TableColumns, as_table, column_weights, search_table
 from fnmf.relevance.weights import profiles, relevance, relevance_weights
 from fnmf.statistics import Moments
@@ -256,7 +262,9 @@ def _several(context: SearchContext, best: Candidate, m: int, seed: int) -> Weig
     if not _all_relevant(moments, best.weights[None], weights.omega, defaults):
         return None
     rows = context.table.scaled(factors(context, replace(best, weights=weights.top)), best.unit)
-    graph = in_few_parts(small_graphs(rows), context.n_neighbors, context.n_clusters)
+    graph = in_few_parts(
+        small_graphs(rows), context.n_neighbors, context.n_clusters, context.defaults
+    )
     labels = partition(
         graph,
         context.n_clusters,

@@ -158,6 +158,8 @@ class Defaults:
     # 4. Affinity
     # More rows than this have anchors instead of a graph; results/holding.csv.
     exact_rows: int = 10_000
+    # Most neighbours of a graph that falls into parts, whose time they bound; unmeasured.
+    most_neighbors: int = 80
     # Anchors; 500 to 4,000 compared in results/holding.csv.
     n_anchors: int = 2000
 

@@ -17,9 +17,9 @@ from fnmf.data import View
 from fnmf.execution import BlockSource, RowArray, Rows, Runner
 from fnmf.relevance.choice import Choice
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.gates import gates, weights_converged
 from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights, capped_moments, prepare
 from fnmf.relevance.search import SearchContext
+from fnmf.relevance.weights import gates, weights_converged
 from fnmf.statistics import Moments, cluster_means
 
 

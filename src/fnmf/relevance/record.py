@@ -16,9 +16,8 @@ from fnmf.factorization.terms import Ties, effective_features, empty_share, over
 from fnmf.relevance.choice import weight_shares
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.fit_warnings import fit_warnings
-from fnmf.relevance.qvalues import qvalues
 from fnmf.relevance.results import FactorizedClusters, FoundClusters
-from fnmf.relevance.weights import relevance
+from fnmf.relevance.weights import qvalues, relevance
 
 
 def finished_record(

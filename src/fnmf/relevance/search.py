@@ -13,12 +13,11 @@ from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
 from fnmf.execution import Runner
 from fnmf.relevance.columns import duplicate_weights, redundancy
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.gates import cap_uncertain_features, gates, weights_converged
 from fnmf.relevance.means import principal_kmeans
 from fnmf.relevance.preparations import dominated_by_few, suited
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.selection import candidate_score, selection_score
-from fnmf.relevance.weights import relevance
+from fnmf.relevance.weights import cap_uncertain_features, gates, relevance, weights_converged
 from fnmf.statistics import Moments
 
 # Treatments of columns, in the order in which equals are preferred.
@@ -261,7 +260,9 @@ def _rounds(
     for number in range(refreshes + 1):
         shares = context.duplicate_weights if start is None or number else start
         rows = context.table.scaled(units * np.sqrt(weights * shares), unit)
-        graph = in_few_parts(small_graphs(rows), context.n_neighbors, context.n_clusters)
+        graph = in_few_parts(
+            small_graphs(rows), context.n_neighbors, context.n_clusters, context.defaults
+        )
         if means:
             labels = principal_kmeans(rows, context.n_clusters, context.seed, defaults)
         else:

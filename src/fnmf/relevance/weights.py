@@ -1,4 +1,4 @@
-"""Feature weights from relevance: how much of a feature the clusters explain, against chance.
+"""Feature weights from clusters: how much of a feature the clusters explain, against chance.
 
 A weighting uses feature k with weight ω_k in [0, 1] and pays π_k for what it leaves out. The
 weight is the gate γ that minimises γ E + φ(γ) T: E is the feature's scatter within the clusters
@@ -8,6 +8,7 @@ of the weighting, T its scatter about the mean, φ the convex price of describin
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import gamma
 
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.statistics import CONSTANT, Moments
@@ -141,3 +142,70 @@ def profiles(moments: Moments) -> np.ndarray:
     """Explained share of each feature in each cluster alone, (c, d)."""
     between = moments.between
     return between / np.maximum(between + moments.within, _TINY)
+
+
+def gates(
+    moments: Moments, units: np.ndarray, defaults: Defaults = DEFAULTS
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weights and prices of a single weighting, both (d,)."""
+    together = np.zeros(len(moments.counts), np.intp)
+    omega, price = relevance_weights(moments, together, 1, defaults)
+    return omega[0] * cap_uncertain_features(moments, units, defaults), price[0]
+
+
+def cap_uncertain_features(
+    moments: Moments, units: np.ndarray, defaults: Defaults = DEFAULTS
+) -> np.ndarray:
+    """Factors that lower the weights of features which may be noise and have a large scatter, (d,).
+
+    Of thousands of features without meaning some pass a gate by chance. One of them in large units
+    would outweigh all others, so those that are not certain count no more than a certain one
+    usually does.
+    """
+    chance = chance_probabilities(moments) * np.count_nonzero(moments.live)
+    certain = chance < defaults.uncertain
+    if not certain.any():
+        return np.ones(len(certain))
+    scatter = moments.total * units**2
+    usual = np.median(scatter[certain])
+    return np.where(certain, 1.0, usual / np.maximum(scatter, usual))
+
+
+def weights_converged(before: np.ndarray, after: np.ndarray, defaults: Defaults = DEFAULTS) -> bool:
+    """Whether weights have changed too little to matter."""
+    return bool(np.abs(after - before).sum() <= defaults.weight_tolerance * before.sum())
+
+
+def chance_probabilities(moments: Moments) -> np.ndarray:
+    """Probability that shuffled samples explain each feature as well, (d,).
+
+    Mean and variance of the explained share under shuffling are known exactly; a gamma law with
+    these two has the right tail, which is skewed if there are few clusters.
+    """
+    found = explained(moments, np.zeros(len(moments.counts), np.intp), 1)
+    mean, spread = found.level[0], np.maximum(found.spread[0], _TINY)
+    if mean <= 0:
+        return np.ones(len(moments.total))
+    tail = gamma.sf(found.share[0], (mean / spread) ** 2, scale=spread**2 / mean)
+    return np.where(moments.live, tail, 1.0)
+
+
+def qvalues(moments: Moments, structure: bool | None) -> np.ndarray:
+    """Smallest rate of false discoveries at which a feature is called relevant, (d,).
+
+    By Benjamini and Hochberg. Clusters that are no more than chance were made of the features
+    they are tested on: if ``structure`` is false, nothing is called relevant.
+    """
+    if structure is False:
+        return np.ones(len(moments.total))
+    return adjusted(chance_probabilities(moments))
+
+
+def adjusted(probabilities: np.ndarray) -> np.ndarray:
+    """Benjamini and Hochberg's q-values of independent or positively dependent tests."""
+    d = len(probabilities)
+    order = np.argsort(probabilities, kind="stable")
+    steps = probabilities[order] * d / np.arange(1, d + 1)
+    found = np.empty(d)
+    found[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1)
+    return found
