@@ -7,6 +7,7 @@ between halves of the columns, and is found again in halves of the rows, is chos
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,12 +39,31 @@ class TableColumns(NamedTuple):
         One over its standard deviation.
     caps : ndarray
         The largest value let through.
+    lowest, ranges : ndarray
+        Its least value, and how far the largest is from it.
+    modes : ndarray of bool
+        Whether it counts because it has several modes itself.
     """
 
     groups: np.ndarray
     kinds: np.ndarray
     units: np.ndarray
     caps: np.ndarray
+    lowest: np.ndarray
+    ranges: np.ndarray
+    modes: np.ndarray
+
+    def share_units(self, weights: np.ndarray, defaults: Defaults) -> bool:
+        """Whether the columns in use are many and of one unit, as pixels are."""
+        used = weights > 0
+        if np.count_nonzero(used) < defaults.pixels:
+            return False
+        usual = np.median(self.ranges[used])
+        together = np.abs(self.ranges[used] / usual - 1) <= defaults.like_ranges
+        together &= np.abs(self.lowest[used] - np.median(self.lowest[used])) <= (
+            defaults.like_lowest * usual
+        )
+        return bool(np.mean(together) >= defaults.nearly_all_features)
 
 
 def as_table(
@@ -68,19 +88,19 @@ def as_table(
     if len(np.unique(groups[live])) > defaults.table_columns:
         return None
     kinds = column_kinds(rows, groups, defaults)
+    lowest, ranges = rows.min(axis=0), np.ptp(rows, axis=0)
     caps = rows.mean(axis=0) + defaults.table_cap * rows.std(axis=0)
-    caps = np.where(live, caps, np.inf)
-    rows = np.minimum(rows, caps)
+    rows = np.minimum(rows, np.where(live, caps, np.inf))
     spread = np.where(live, rows.std(axis=0), 1)
-    spread = np.where(spread > 0, spread, 1)
-    rows = (rows - rows.mean(axis=0)) / spread
-    continuous = kinds == CONTINUOUS
+    rows = (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1)
     table = SampleTable(
         np.ascontiguousarray(rows, np.float32),
         np.ones(rows.shape[1]),
-        range_units=_range_units(rows, continuous),
+        range_units=_range_units(rows, kinds == CONTINUOUS),
     )
-    return table, TableColumns(groups, kinds, 1 / spread, caps)
+    caps, units = np.where(live, caps, np.inf), 1 / np.where(spread > 0, spread, 1)
+    nowhere = np.zeros(len(kinds), bool)
+    return table, TableColumns(groups, kinds, units, caps, lowest, ranges, nowhere)
 
 
 def _range_units(rows: np.ndarray, continuous: np.ndarray) -> np.ndarray:
@@ -95,55 +115,51 @@ def _range_units(rows: np.ndarray, continuous: np.ndarray) -> np.ndarray:
 
 def column_weights(
     table: SampleTable, columns: TableColumns, n_clusters: int, seed: int, defaults: Defaults
-) -> np.ndarray:
+) -> tuple[np.ndarray, TableColumns]:
     """Weight of each feature, (d,): what clusters of other columns explain of it.
 
-    Continuous columns with several modes count fully: where columns share nothing, clusters may
-    rest on single ones. Where nothing stands out all columns count alike.
+    Continuous columns with several modes count fully where columns are few or share nothing:
+    clusters may then rest on single ones. Where nothing stands out all columns count alike.
     """
     weights = crossfit_relevance(table, columns.groups, n_clusters, seed, defaults)
-    few = len(np.unique(columns.groups[weights > 0])) < defaults.fewest_features
-    if few or len(np.unique(columns.groups)) <= defaults.few_columns:
-        modes = np.array(
-            [
-                kind == CONTINUOUS and has_modes(values, seed, defaults)
-                for kind, values in zip(columns.kinds, table.rows.T.astype(np.float64), strict=True)
-            ]
-        )
+    shared = len(np.unique(columns.groups[weights > 0]))
+    if shared < defaults.fewest_features or shared <= defaults.few_columns:
+        values = table.rows.T.astype(np.float64)
+        modes = [
+            kind == CONTINUOUS and has_modes(own, seed, defaults)
+            for kind, own in zip(columns.kinds, values, strict=True)
+        ]
+        columns = columns._replace(modes=np.array(modes))
         weights = np.where(modes, 1.0, weights)
-    return weights if weights.any() else (table.scatter > 0).astype(np.float64)
+    return (weights if weights.any() else (table.scatter > 0).astype(np.float64)), columns
 
 
-def search_table(
-    context: SearchContext, weights: np.ndarray, runner: Runner
-) -> list[Candidate]:
+def search_table(context: SearchContext, weights: np.ndarray, runner: Runner) -> list[Candidate]:
     """Clusters by graph, in units of the spread and of the range, and about means; best first."""
     ways = [("spread", "graph"), ("range", "graph"), ("spread", "means")]
-    import os
-    if os.environ.get("LAB_WAYS"): ways = [tuple(w.split("-")) for w in os.environ["LAB_WAYS"].split(",")]
     found = runner.each(lambda *way: _candidate(context, weights, *way), ways)
     return sorted(found, key=lambda one: -one.score)
 
 
-def _candidate(
-    context: SearchContext, weights: np.ndarray, units: str, clusters: str
-) -> Candidate:
+def _candidate(context: SearchContext, weights: np.ndarray, units: str, clusters: str) -> Candidate:
     """Clusters of the weighted rows, and how well they hold up."""
     k, defaults = context.n_clusters, context.defaults
     factors = np.sqrt(weights * context.duplicate_weights) * context.table.units(units)
     rows = context.table.scaled(factors, unit=False)
-    labels = _cluster(context, rows, clusters)
+    labels = cluster_table(context, rows, clusters)
     halves = list(_column_halves(context, factors, clusters))
-    agreed = [adjusted_mutual_info_score(*pair) for pair in halves]
+    agreed = [adjusted_mutual_info_score(one, other) for one, other in halves]
     found = [
-        adjusted_mutual_info_score(labels[half], _cluster(context, rows[half], clusters))
+        adjusted_mutual_info_score(labels[half], cluster_table(context, rows[half], clusters))
         for half in _row_halves(context)
     ]
     least = defaults.least_agreement
-    score = max(float(np.mean(agreed)) if agreed else 1.0, least) * max(float(np.mean(found)), least)
+    score = max(float(np.mean(agreed)) if agreed else 1.0, least) * max(
+        float(np.mean(found)), least
+    )
     if clusters == "means":
         score /= defaults.table_means_price
-    associated = [association(*pair, k, defaults) for pair in halves]
+    associated = [association(one, other, k, defaults) for one, other in halves]
     graph = in_few_parts(small_graphs(rows), context.n_neighbors, k)
     return Candidate(
         "own",
@@ -159,7 +175,7 @@ def _candidate(
     )
 
 
-def _cluster(context: SearchContext, rows: np.ndarray, clusters: str) -> np.ndarray:
+def cluster_table(context: SearchContext, rows: np.ndarray, clusters: str) -> np.ndarray:
     """Labels of weighted rows."""
     k, seed, defaults = context.n_clusters, context.seed, context.defaults
     if clusters == "means":
@@ -169,7 +185,9 @@ def _cluster(context: SearchContext, rows: np.ndarray, clusters: str) -> np.ndar
     return partition(graph, k, seed, starts=defaults.partition_starts, defaults=defaults).labels
 
 
-def _column_halves(context: SearchContext, factors: np.ndarray, clusters: str) -> Any:
+def _column_halves(
+    context: SearchContext, factors: np.ndarray, clusters: str
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Pairs of labels from two halves of the columns in use."""
     names = np.unique(context.groups[factors > 0])
     if len(names) < context.defaults.fewest_features:
@@ -177,8 +195,10 @@ def _column_halves(context: SearchContext, factors: np.ndarray, clusters: str) -
     rng = np.random.RandomState(context.seed)
     for _ in range(context.defaults.feature_splits):
         first = np.isin(context.groups, rng.permutation(names)[: len(names) // 2])
-        rows = (context.table.scaled(np.where(half, factors, 0), False) for half in (first, ~first))
-        yield tuple(_cluster(context, half, clusters) for half in rows)
+        one, other = (
+            context.table.scaled(np.where(half, factors, 0), unit=False) for half in (first, ~first)
+        )
+        yield cluster_table(context, one, clusters), cluster_table(context, other, clusters)
 
 
 def _row_halves(context: SearchContext) -> list[np.ndarray]:
