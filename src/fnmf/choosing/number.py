@@ -140,6 +140,8 @@ def choose_number(
     context, candidates, rows = tried.context, tried.candidates, tried.rows
     scores = score_table(context, candidates[0], found, runner)
     real, strength = _structure(context, candidates[0], found, scores, runner)
+    # Columns that share nothing do not agree, and yet may each have several modes.
+    real = real or (tried.columns is not None and bool(tried.columns.modes.any()))
     if not real:
         return NumberOfClusters(1, (1, 1), (), scores, strength, found.labels, rows)
     low, high = _interval(found)

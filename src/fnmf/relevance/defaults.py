@@ -282,6 +282,8 @@ class Defaults:
     number_neighbors: int = 2
     # Samples for each cluster below which a number is left out; unmeasured.
     fewest_per_cluster: int = 4
+    # Least variance of a mixture in few columns, in units of theirs; unmeasured.
+    flat_mixture: float = 1e-4
     # Groups of clusters are a level if so many times as far apart as clusters; unmeasured.
     level_distance: float = 1.5
     # Agreement of halves below which structure is tested; shuffled .03 at most, sets .11 at least.
