@@ -41,6 +41,26 @@ def number(value: float) -> str:
     return text.replace("-", "−")
 
 
+def side_by_side(*values: float) -> list[str]:
+    """Numbers to be read beside each other: two digits, more if that is what tells them apart."""
+    told: list[str] = []
+    for digits in (2, 3, 4):
+        told = [_short(value, digits) for value in values]
+        if len(set(told)) == len({float(value) for value in values}):
+            break
+    return told
+
+
+def _short(value: float, digits: int) -> str:
+    size = abs(value)
+    if not math.isfinite(value) or size == 0 or not 1e-4 <= size < 1e6:
+        return number(value)
+    places = max(0, digits - 1 - math.floor(math.log10(size)))
+    text = f"{value:,.{places}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return text.replace("-", "−")
+
+
 def listed(names: Sequence[str]) -> str:
     """``a``, ``a and b``, ``a, b and c``."""
     *first, last = names

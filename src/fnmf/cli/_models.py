@@ -1,10 +1,15 @@
 """From the names on the command line to an estimator."""
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fnmf.cli._errors import UsageError
 from fnmf.cli._progress import IterationCallback, working
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fnmf.cli._fit_options import Model
 
 # The class that goes on from checkpoints and reads by blocks.
 OURS = "FNMF"
@@ -12,23 +17,30 @@ OURS = "FNMF"
 _OF_THE_CHOICE = {"n_components", "n_clusters", "random_state", "n_jobs"}
 
 
-def make_model(
-    method: str, n_clusters: int, seed: int, jobs: int | None, given: dict[str, Any]
-) -> Any:
+def load_plugins(files: "list[Path] | None") -> None:
+    """Run files of the user's that register methods."""
+    if files:
+        from fnmf.experiments import run_plugin
+
+        for file in files:
+            run_plugin(file)
+
+
+def make_model(options: "Model", n_clusters: int) -> Any:
     """The unfitted estimator; parameters it does not have are named in the error."""
     from fnmf.baselines import all_methods
 
-    methods = {name.upper(): entry for name, entry in all_methods().items()}
-    given = {name: value for name, value in given.items() if value is not None}
-    if method.upper() not in methods:
+    methods = {_plain(name): entry for name, entry in all_methods().items()}
+    if _plain(options.method) not in methods:
         # The default first, the others in the order of the list.
         names = sorted((entry.name for entry in methods.values()), key=lambda name: name != "FNMF")
         known = ", ".join(names)
-        raise UsageError(f"--method {method} is not known; use one of {known}.")
-    model = methods[method.upper()].factory(n_clusters=n_clusters, random_state=seed)
-    if "n_jobs" in model.get_params(deep=False):
-        given["n_jobs"] = jobs
-    known_names = model.get_params(deep=False)
+        raise UsageError(f"--method {options.method} is not known; use one of {known}.")
+    entry = methods[_plain(options.method)]
+    model = entry.factory(n_clusters=n_clusters, random_state=options.seed)
+    given, known_names = options.given(), model.get_params(deep=False)
+    if "n_jobs" in known_names:
+        given["n_jobs"] = options.jobs
     for name in given:
         if name not in known_names:
             raise UsageError(
@@ -36,6 +48,11 @@ def make_model(
                 f"it has {', '.join(sorted(known_names))}."
             )
     return model.set_params(**given)
+
+
+def _plain(name: str) -> str:
+    """A name as people type it: k-means is kmeans is KMeans."""
+    return name.upper().replace("-", "").replace("_", "")
 
 
 def recommend(X: Any, model: Any, seed: int, jobs: int | None) -> Any:
