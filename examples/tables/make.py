@@ -37,7 +37,10 @@ def _day(first: datetime.date, offset: float) -> str:
 
 
 def _with_gaps(cells: list[str], share: float, rng: np.random.Generator) -> list[str]:
-    return ["" if gone else cell for cell, gone in zip(cells, rng.random(len(cells)) < share)]
+    return [
+        "" if gone else cell
+        for cell, gone in zip(cells, rng.random(len(cells)) < share, strict=True)
+    ]
 
 
 def customers(rng: np.random.Generator) -> tuple[dict[str, list[str]], np.ndarray]:

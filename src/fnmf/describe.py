@@ -6,7 +6,7 @@ Needs data and labels only, so it serves every model, the report and the command
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from fnmf._statistics import Statistics, cluster_statistics, notice, top_indices
 from fnmf._text import counted, side_by_side, visible
+from fnmf._titles import titled
 
 __all__ = [
     "ClusterDescription",
@@ -223,7 +224,7 @@ def describe_clusters(
         contrasts = tuple(_contrast(X, k, names, figures, (members, ~members)) for k in chosen)
         name = visible(stats.names[c])
         found.append(ClusterDescription(name, int(size), float(size) / n_samples, contrasts, unit))
-    return ClusterDescriptions(_titled(found))
+    return ClusterDescriptions(titled(found))
 
 
 def contrast_clusters(
@@ -324,36 +325,6 @@ def _column(X: Any, k: int) -> np.ndarray | None:
         matrix: Any = X
         return np.asarray(matrix[:, [k]].toarray()).ravel()
     return np.asarray(X[:, k], dtype=float) if isinstance(X, np.ndarray) else None
-
-
-def _titled(found: Iterable[ClusterDescription]) -> list[ClusterDescription]:
-    """Names from the clearest difference; more of them where one does not tell clusters apart."""
-    from dataclasses import replace
-
-    described = list(found)
-    for many in (1, 2, 3):
-        titles = [_title(one, many) for one in described]
-        if len(set(titles)) == len(titles):
-            break
-    seen: dict[str, int] = {}
-    result = []
-    for one, title in zip(described, titles, strict=True):
-        seen[title] = seen.get(title, 0) + 1
-        told = title if titles.count(title) == 1 else f"{title} ({seen[title]})"
-        result.append(replace(one, title=told))
-    return result
-
-
-def _title(one: ClusterDescription, many: int) -> str:
-    words = []
-    for contrast in one.contrasts[:many]:
-        column, equals, value = contrast.feature.partition("=")
-        if equals:
-            words.append(f"{column} {value}" if contrast.effect > 0 else f"{column} not {value}")
-        else:
-            word = "high" if contrast.effect > 0 else "low"
-            words.append(f"{word} {contrast.feature.replace('_', ' ')}")
-    return ", ".join(words) or ("all" if one.share == 1 else "in between")
 
 
 def _apart_html(one: ClusterDescription) -> str:

@@ -78,7 +78,8 @@ class KMeans(ClusterMixin, Competitor):
         rows, n_clusters = self._check_fit(X)
         spread = np.ones(rows.shape[1])
         if self.standardize:
-            variance = mean_variance_axis(rows, axis=0)[1] if is_sparse(rows) else rows.var(axis=0)
+            data: Any = rows
+            variance = mean_variance_axis(data, axis=0)[1] if is_sparse(rows) else data.var(axis=0)
             spread = np.sqrt(np.asarray(variance, dtype=float))
         self.scale_ = np.where(spread > 0, spread, 1.0)
         scaled = self._scaled(rows)

@@ -30,9 +30,10 @@ def _number(help_text: str, metavar: str) -> Any:
 
 Plugins = Annotated[
     list[Path] | None,
-    typer.Option(
+    option(
+        _MODEL,
+        "Python file that registers methods of your own; may be repeated.",
         "--with",
-        help="Python file that registers methods of your own; may be repeated.",
         metavar="FILE.py",
         show_default=False,
     ),

@@ -168,7 +168,8 @@ def all_problems(
     if not single:
         lines += [f"  {error_text(problem)}" for problem in problems]
     options = solving_options(problems)
-    if command is not None and options is not None:
+    # What was decided in reading may be the cause, and then no option cures it.
+    if command is not None and options is not None and not (single and told):
         title = "This solves it:" if single else "This solves all of them:"
         return "\n".join([*lines, *told, title, f"  {shlex.join([*command, *options])}"])
     return "\n".join([*lines, *told])

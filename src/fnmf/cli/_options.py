@@ -55,6 +55,18 @@ def option(panel: str, help_text: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, help=help_text, rich_help_panel=panel, **more)
 
 
+def _choice(kind: type[StrEnum], panel: str, help_text: str) -> Any:
+    """An option with few values, which are told if it has another one."""
+    known = [one.value for one in kind]
+
+    def parse(text: str) -> StrEnum:
+        if text in known:
+            return kind(text)
+        raise typer.BadParameter(f"{text!r} is none of {', '.join(known)}.")
+
+    return option(panel, help_text, parser=parse, metavar="|".join(known))
+
+
 def _reading(help_text: str, *names: str, **more: Any) -> Any:
     return option(_READING, help_text, *names, show_default=False, **more)
 
@@ -234,7 +246,8 @@ class Treatment:
     ] = False
     missing: Annotated[
         Missing,
-        option(
+        _choice(
+            Missing,
             _DATA,
             "Missing cells: auto fills them with the median of their column, drop leaves such "
             "rows out, zero puts 0, error stops.",
@@ -255,15 +268,16 @@ class Treatment:
     ] = False
     normalize: Annotated[
         Normalize,
-        option(
+        _choice(
+            Normalize,
             _DATA,
             "Scale every row to unit length, or not; auto leaves it to the default weighting, "
             "which finds out, and scales for all others.",
         ),
     ] = Normalize.auto
-    scale: Annotated[Scale, option(_DATA, "max: divide every column by its largest value.")] = (
-        Scale.none
-    )
+    scale: Annotated[
+        Scale, _choice(Scale, _DATA, "max: divide every column by its largest value.")
+    ] = Scale.none
     transpose: Annotated[
         bool,
         option(_DATA, "The samples are the columns, as where genes are rows.", "--transpose"),

@@ -39,6 +39,8 @@ def show_summary(summary: dict[str, Any], notes: list[str]) -> None:
     out = console()
     _show_decisions(out, summary["decisions"])
     out.print(summary["answer"])
+    if summary["number"]:
+        out.print(summary["number"]["sentence"])
     clusters = table(
         "cluster", "name", summary["unit"], "share", "comes back", "what sets it apart"
     )

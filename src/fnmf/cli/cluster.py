@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from fnmf.cli._run import Run
 
 _SMALL = 2_000_000
+# A row needs a neighbour beyond its own pair.
+_FEWEST = 4
 
 
 @grouped
@@ -98,12 +100,33 @@ def _plain_run(
         raise UsageError(
             f"-k {model.clusters} is more than the {n_rows} rows of {file}; choose fewer."
         )
+    _enough_rows(file, n_rows, model, estimator)
     choice = None
     if model.clusters is None:
+        if _all_equal(table.X):
+            raise UsageError(f"All rows of {file} are equal: there is nothing to cluster.")
         choice = recommend(recipe.prepare(table.X), estimator, model.seed, model.jobs)
         estimator = make_model(model, choice.n_components)
+        _enough_rows(file, n_rows, model, estimator)
     restarts = model.restarts
     if restarts is None:
         restarts = 3 if n_rows * n_columns <= _SMALL else 0
     shape = parse_shape(treatment.image_shape, n_columns) or table.image_shape
     return Run(file, table, recipe, estimator, how, model.seed, shape, restarts, choice=choice)
+
+
+def _enough_rows(file: Path, n_rows: int, model: Model, estimator: Any) -> None:
+    """Raise if rows are too few; for a few, as many neighbours are taken as there are."""
+    if n_rows < _FEWEST:
+        raise UsageError(
+            f"{file} has {n_rows} row{'s' if n_rows > 1 else ''}; groups need at least {_FEWEST}."
+        )
+    known = estimator.get_params(deep=False).get("n_neighbors")
+    if model.neighbors is None and isinstance(known, int) and known > n_rows - 2:
+        estimator.set_params(n_neighbors=n_rows - 2)
+
+
+def _all_equal(X: Any) -> bool:
+    from fnmf.cli._run import few_different_rows
+
+    return X.shape[0] > 1 and bool(few_different_rows(X, 2))

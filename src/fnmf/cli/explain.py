@@ -93,8 +93,9 @@ def _in_own_units(found: Any, own: Any, at: int, means: "np.ndarray | None") -> 
 
     if means is None:
         return found
-    row = own[[at]]
-    values = np.asarray(row.toarray() if sp.issparse(row) else row, dtype=float).ravel()
+    row: Any = own[[at]]
+    is_sparse: bool = sp.issparse(row)
+    values = np.ravel(row.toarray() if is_sparse else row).astype(np.float64)
 
     def told(entry: Any) -> Any:
         k, mine, other = entry.index, means[found.cluster], means[found.second]

@@ -37,6 +37,7 @@ def decide(table: Table, problems: list[TableError]) -> list[TableError]:
     if plain and table.X.dtype.kind == "f" and not left:
         _infinite(table)
         _row_names(table)
+        _constant(table)
     return left
 
 
@@ -85,3 +86,20 @@ def _row_names(table: Table) -> None:
             table.notes.append(Note(text, "id_column", why="it looks like an identifier"))
     drop_columns(table, [table.names.index(name) for name in found])
     table.notes = [note for note in table.notes if getattr(note, "remedy", "") != "identifier"]
+
+
+def _constant(table: Table) -> None:
+    """Columns with one value tell nothing apart; unless there is no other, they are left out."""
+    if len(table.X) < 3:
+        return
+    # Two rows decide nearly always.
+    suspects = np.flatnonzero(table.X[0] == table.X[-1]).tolist()
+    same = [k for k in suspects if (table.X[:, k] == table.X[0, k]).all()]
+    if not same or (len(same) == len(table.names) and not table.texts):
+        return
+    names = [table.names[k] for k in same]
+    drop_columns(table, same)
+    text = f"columns are left out: {listed(names)}"
+    table.notes.append(Note(text, why="one value everywhere tells nothing apart"))
+    told = "columns with one value everywhere"
+    table.notes = [note for note in table.notes if not str(note).startswith(told)]

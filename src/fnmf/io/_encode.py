@@ -16,7 +16,7 @@ import numpy as np
 from fnmf.io._dates import DateForm, date_form
 from fnmf.io._numbers import is_missing
 from fnmf.io._table import Table, check_not_empty
-from fnmf.io._told import Note, TableError, listed
+from fnmf.io._told import Note, listed
 
 _MOST_CATEGORIES = 30
 _RARE_SHARE = 0.005
@@ -118,9 +118,6 @@ class Encoding:
 
     def apply(self, table: Table) -> None:
         """Put the features beside the numbers of ``table``."""
-        lacking = [name for name in self.sources if name not in table.texts]
-        if lacking:
-            raise TableError(f"{table.path} lacks the columns {listed(lacking)}")
         blocks, names = [np.asarray(table.X)], list(table.names)
         for code in self.codes:
             blocks.append(code.features(table.texts[code.name]))
@@ -131,6 +128,12 @@ class Encoding:
             blocks.append(gap[:, None] / scale)
             names.append(f"{a} - {b} (days)")
         table.X, table.names, table.texts = np.hstack(blocks), names, {}
+
+    @property
+    def features(self) -> list[str]:
+        """Names of all features."""
+        between = [f"{a} - {b} (days)" for a, b, _ in self.differences]
+        return [*(name for code in self.codes for name in code.columns), *between]
 
     def source_of(self) -> dict[str, str]:
         """The column of the file behind each feature."""

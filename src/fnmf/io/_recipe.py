@@ -112,6 +112,7 @@ class Recipe:
     def follow(self, table: Table) -> Any:
         """The rows of a new table as the model needs them: columns matched by name."""
         self._name_rows(table)
+        self._check_columns(table)
         if self.encoding is not None:
             self.encoding.apply(table)
         order = self._order(table)
@@ -149,20 +150,27 @@ class Recipe:
             X = normalize(X)
         return sp.csr_array(X) if sparse else X
 
+    def _check_columns(self, table: Table) -> None:
+        """Raise if the file lacks columns that the model needs."""
+        texts, made = [], set[str]()
+        if self.encoding is not None:
+            texts, made = self.encoding.sources, set(self.encoding.features)
+        needed = [*(name for name in self.columns if name not in made), *texts]
+        there = {*table.names, *table.texts}
+        missing = [name for name in needed if name not in there]
+        if missing and not (_unnamed(table) and len(table.names) == len(self.columns)):
+            raise TableError(
+                f"{table.path} lacks {len(missing)} of the {len(needed)} columns the model "
+                f"needs: {listed(missing, 6)}; it has {listed([*table.names, *table.texts], 6)}"
+            )
+
     def _order(self, table: Table) -> list[int]:
-        unnamed = all(name == f"column {k}" for k, name in enumerate(table.names, start=1))
-        if unnamed and len(table.names) == len(self.columns):
+        if _unnamed(table) and len(table.names) == len(self.columns):
             if table.names != self.columns:
                 text = "the new rows name no columns; they are taken in the model's order"
                 table.notes.append(Note(text))
             return list(range(len(self.columns)))
         at = {name: k for k, name in enumerate(table.names)}
-        missing = [name for name in self.columns if name not in at]
-        if missing:
-            raise TableError(
-                f"{table.path} lacks {len(missing)} of the {len(self.columns)} columns the model "
-                f"needs: {listed(missing, 6)}; it has {listed(table.names, 6)}"
-            )
         known = set(self.columns)
         extra = [name for name in table.names if name not in known]
         if extra:
@@ -217,6 +225,10 @@ class Recipe:
             )
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the treatment of its table is inconsistent: {error}") from error
+
+
+def _unnamed(table: Table) -> bool:
+    return all(name == f"column {k}" for k, name in enumerate(table.names, start=1))
 
 
 def _column_maxima(X: Any) -> np.ndarray:

@@ -45,5 +45,5 @@ def columns_told(features: dict[str, Any]) -> str:
         return f"All {total:,} columns tell them apart, above all {named}."
     verb = "tells" if matter == 1 else "tell"
     left = total - matter
-    rest = f" The other {left:,} do{'es' if left == 1 else ''} not."
+    rest = f" The other {left:,} do not." if left > 1 else " The other one does not."
     return f"{matter:,} of {total:,} columns {verb} them apart: {named}.{rest}"

@@ -21,7 +21,9 @@ def clusters_in_detail(
     names: list[str],
     rows: list[str],
     image_shape: tuple[int, ...] | None,
+    flags: frozenset[int],
 ) -> list[dict[str, Any]]:
+    """Every cluster with its features; those among ``flags`` are 0 or 1, and told as shares."""
     effect = stats.effect
     examples = _examples(model, stats)
     n_samples = int(stats.sizes.sum())
@@ -43,6 +45,7 @@ def clusters_in_detail(
                         "name": names[k],
                         "mean": float(stats.means[c, k]),
                         "rest": float(stats.rest[c, k]),
+                        "share_of_rows": k in flags,
                         "effect": float(effect[c, k]),
                         "matters": bool(matters[k]),
                         "share": abs(float(effect[c, k])) / strongest if strongest > 0 else 0.0,

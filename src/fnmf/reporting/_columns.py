@@ -46,6 +46,12 @@ class Columns:
             found.levels.append(values if many else None)
         return found
 
+    @staticmethod
+    def flags(names: list[str], sources: Sequence[str] | None) -> frozenset[int]:
+        """Positions of features that are 0 or 1: values of flags and of categories."""
+        pairs = enumerate(zip(names, sources or (), strict=False))
+        return frozenset(k for k, (name, source) in pairs if name.startswith(f"{source}="))
+
     @property
     def plain(self) -> bool:
         """Whether every feature is a column of its own."""

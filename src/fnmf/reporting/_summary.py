@@ -15,7 +15,7 @@ from fnmf._statistics import Statistics, cluster_statistics
 from fnmf._text import counted, visible
 from fnmf._units import unit_of
 from fnmf.describe import describe_clusters
-from fnmf.reporting._answer import answer
+from fnmf.reporting._answer import answer, groups_told
 from fnmf.reporting._classes import known_classes
 from fnmf.reporting._clusters import cluster_answer, clusters_in_detail, stabilities
 from fnmf.reporting._columns import Columns
@@ -97,7 +97,8 @@ def summarise(
     )
     drawn = draw_samples(model, X, stats)
     stability = stabilities(model, agreement)
-    clusters = clusters_in_detail(model, stats, matters, known, rows, image_shape)
+    flags = columns.flags(known, about.sources)
+    clusters = clusters_in_detail(model, stats, matters, known, rows, image_shape, flags)
     for c, (entry, described_as) in enumerate(zip(clusters, described, strict=True)):
         entry |= cluster_answer(described_as, image_shape, classes, c)
         entry["stability"] = None if stability is None else stability[c]
@@ -105,6 +106,7 @@ def summarise(
     number = number_of_clusters(about.choice or NumberOfClusters.recalled(model))
     return {
         "answer": answer(model, X.shape[0], clusters, features, unit),
+        "groups": groups_told(model, X.shape[0], clusters, unit),
         "decisions": [
             {key: visible(text, longest=400) for key, text in one.items()}
             for one in about.decisions

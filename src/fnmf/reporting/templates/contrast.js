@@ -1,6 +1,7 @@
 // Any two clusters side by side, and names of clusters that the reader may change.
 const MOST_CONTRASTS = 10;
 const medianOf = (f, c) => {
+  if (f < nValues) return quantile(columnOf(f).filter((_, i) => samples.code[i] === c).sort(), 0.5);
   const k = meta.clusters.length;
   return spread.low[f] + (spread.quantiles[(f * k + c) * 5 + 2] / 255) * (spread.high[f] - spread.low[f]);
 };
