@@ -71,3 +71,24 @@ def counted(count: int, plural: str) -> str:
     """``91 customers``, ``1 customer``."""
     word = plural[:-1] if count == 1 and plural.endswith("s") else plural
     return f"{count:,} {word}"
+
+
+def distinct_titles(words: Sequence[Sequence[str]], otherwise: Sequence[str]) -> list[str]:
+    """A title for each list of words: its first one, and what tells it from the same title.
+
+    Where there is no word, ``otherwise`` has the title.
+    """
+    first = [own[0] if own else one for own, one in zip(words, otherwise, strict=True)]
+    titles = []
+    for c, own in enumerate(words):
+        rivals = [words[d] for d in range(len(words)) if d != c and first[d] == first[c]]
+        # The first word that none of the others has, else the second one.
+        apart = [word for word in own[1:] if all(word not in rival for rival in rivals)]
+        more = (apart or list(own[1:]))[:1] if rivals else []
+        titles.append(", ".join([first[c], *more]))
+    seen: dict[str, int] = {}
+    for c, title in enumerate(list(titles)):
+        seen[title] = seen.get(title, 0) + 1
+        if titles.count(title) > 1 or seen[title] > 1:
+            titles[c] = f"{title} ({seen[title]})"
+    return titles

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from fnmf._statistics import Statistics, cluster_statistics, notice, top_indices
-from fnmf._text import counted, side_by_side, visible
-from fnmf._titles import titled
+from fnmf._text import counted, distinct_titles, side_by_side, visible
 
 __all__ = [
     "ClusterDescription",
@@ -74,6 +73,14 @@ class Contrast:
             return f"{self.here:.0%}", f"{self.others:.0%}"
         here, others = side_by_side(self.here, self.others)
         return here, others
+
+    @property
+    def words(self) -> str:
+        """In a name: ``high visits per month``, ``region north``."""
+        column, equals, value = self.feature.partition("=")
+        if equals:
+            return f"{column} {value}" if self.effect > 0 else f"{column} not {value}"
+        return f"{'high' if self.effect > 0 else 'low'} {self.feature.replace('_', ' ')}"
 
     @property
     def detail(self) -> str:
@@ -224,7 +231,11 @@ def describe_clusters(
         contrasts = tuple(_contrast(X, k, names, figures, (members, ~members)) for k in chosen)
         name = visible(stats.names[c])
         found.append(ClusterDescription(name, int(size), float(size) / n_samples, contrasts, unit))
-    return ClusterDescriptions(titled(found))
+    words = [[contrast.words for contrast in one.contrasts] for one in found]
+    titles = distinct_titles(words, ["all" if one.share == 1 else "in between" for one in found])
+    return ClusterDescriptions(
+        replace(one, title=title) for one, title in zip(found, titles, strict=True)
+    )
 
 
 def contrast_clusters(
@@ -290,11 +301,11 @@ def _checked_names(names: Sequence[Any] | None, n_features: int) -> list[str]:
 
 def of_different_columns(strength: np.ndarray, names: list[str], top: int) -> list[int]:
     """The strongest features; of the values of one category only the strongest."""
-    chosen: dict[str, int] = {}
+    chosen: dict[str | int, int] = {}
     # A category has at most some thirty values.
     for k in top_indices(strength, 32 * top):
         if strength[k] > 0 and len(chosen) < top:
-            chosen.setdefault(names[k].partition("=")[0] if "=" in names[k] else names[k], k)
+            chosen.setdefault(names[k].partition("=")[0] if "=" in names[k] else k, k)
     return list(chosen.values())
 
 

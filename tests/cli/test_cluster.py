@@ -149,7 +149,9 @@ def test_a_full_disk_leaves_nothing(run, tmp_path, monkeypatch, write_customers)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_leaves_nothing(run, tmp_path, monkeypatch, number, write_customers):
+def test_an_interrupted_run_leaves_nothing(
+    run, tmp_path, monkeypatch, number, write_customers, request
+):
     write_customers(tmp_path / "c.csv")
 
     def interrupted(summary, path):
@@ -160,6 +162,9 @@ def test_an_interrupted_run_leaves_nothing(run, tmp_path, monkeypatch, number, w
         time.sleep(10)
 
     monkeypatch.setattr("fnmf.cli._run.write_page", interrupted)
+    # Under nohup the parent ignores Ctrl-C, and a child inherits that.
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    request.addfinalizer(lambda: signal.signal(signal.SIGINT, previous))
     result = run("cluster", "c.csv", "-k", 3, *QUICK, code=1)
     assert result.stderr == "fnmf: interrupted; nothing was written.\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv"]

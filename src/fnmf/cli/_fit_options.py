@@ -1,11 +1,13 @@
 """Options of a fit, in groups: the method with its parameters, and what takes long."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from fnmf.cli._errors import UsageError
 from fnmf.cli._options import option
 
 _MODEL, _RUN = "Model", "Large data"
@@ -22,6 +24,23 @@ def number_of_clusters(text: str) -> int | None:
     if number < 1:
         raise typer.BadParameter(f"{text!r} is neither a whole number from 1 nor auto.")
     return number
+
+
+def parse_parameters(pairs: list[str]) -> dict[str, Any]:
+    """``NAME=VALUE`` pairs; a value is a number, true, false, null or text."""
+    result: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name.isidentifier():
+            raise UsageError(f"--param {pair!r} is not of the form NAME=VALUE.")
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = text
+        if isinstance(value, dict | list):
+            raise UsageError(f"--param {name}: only numbers, true, false, null and text work here.")
+        result[name] = value
+    return result
 
 
 def _number(help_text: str, metavar: str) -> Any:
@@ -113,8 +132,6 @@ class Model:
 
     def given(self) -> dict[str, Any]:
         """Parameters of the estimator that the user has set."""
-        from fnmf.cli._models import parse_parameters
-
         values = {
             "n_components": self.components,
             "n_weightings": self.weightings,

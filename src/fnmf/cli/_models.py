@@ -1,8 +1,8 @@
 """From the names on the command line to an estimator."""
 
-import json
 from typing import TYPE_CHECKING, Any
 
+from fnmf.cli._compiling import tell_first_compiling
 from fnmf.cli._errors import UsageError
 from fnmf.cli._progress import IterationCallback, working
 
@@ -61,25 +61,9 @@ def recommend(X: Any, model: Any, seed: int, jobs: int | None) -> Any:
 
     given = model.get_params(deep=False) if type(model).__name__ == OURS else {}
     known = {name: value for name, value in given.items() if name not in _OF_THE_CHOICE}
+    tell_first_compiling()
     with working("Comparing numbers of clusters"):
         return choose_n_components(X, random_state=seed, n_jobs=jobs, **known)
-
-
-def parse_parameters(pairs: list[str]) -> dict[str, Any]:
-    """``NAME=VALUE`` pairs; a value is a number, true, false, null or text."""
-    result: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, text = pair.partition("=")
-        if not equals or not name.isidentifier():
-            raise UsageError(f"--param {pair!r} is not of the form NAME=VALUE.")
-        try:
-            value = json.loads(text)
-        except ValueError:
-            value = text
-        if isinstance(value, dict | list):
-            raise UsageError(f"--param {name}: only numbers, true, false, null and text work here.")
-        result[name] = value
-    return result
 
 
 def fit_model(model: Any, X: Any, **options: Any) -> list[str]:
@@ -92,6 +76,7 @@ def fit_model(model: Any, X: Any, **options: Any) -> list[str]:
     if model.get_params(deep=False).get("weighting") == "relevance":
         # The limit holds for each round, and how many rounds there will be nobody knows.
         total = None
+    tell_first_compiling()
     with warnings.catch_warnings(record=True) as caught, working("Fitting") as step:
         warnings.simplefilter("always")
         if hasattr(model, "set_callbacks"):

@@ -32,15 +32,15 @@ class Columns:
     @classmethod
     def of(cls, names: list[str], sources: Sequence[str] | None) -> "Columns":
         """Features called ``column=value`` of one source together, all others by themselves."""
-        together: dict[str, list[int]] = {}
+        together: dict[str | int, list[int]] = {}
         for k, name in enumerate(names):
             source = name if sources is None else str(sources[k])
-            own = source if name.startswith(f"{source}=") else name
-            together.setdefault(own, []).append(k)
+            # Other features may share a name and still be columns of their own.
+            together.setdefault(source if name.startswith(f"{source}=") else k, []).append(k)
         found = cls([], [], [])
         for source, members in together.items():
             many = len(members) > 1
-            found.names.append(source if many else names[members[0]])
+            found.names.append(str(source) if many else names[members[0]])
             found.members.append(np.array(members))
             values = [names[k].partition("=")[2] for k in members]
             found.levels.append(values if many else None)
