@@ -139,8 +139,8 @@ def _convergence(model: Any) -> list[dict[str, str]]:
     if n_iter >= limit and getattr(model, "weighting", "paper") == "relevance":
         text = (
             f"The representation still changed a little at the limit of {limit} iterations. "
-            "Clusters and features do not depend on it; if you use the representation, raise "
-            "max_iter."
+            "Features and clusters were found before; only rows at a border could still move. If "
+            "you use the representation, raise max_iter."
         )
         return [_finding("note", "Representation", text)]
     if n_iter >= limit:

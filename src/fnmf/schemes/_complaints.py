@@ -7,17 +7,17 @@ import numpy as np
 from fnmf._settings import Settings
 from fnmf.exceptions import NoStructureWarning, WeightCollapseWarning
 from fnmf.schemes._choice import Choice
-from fnmf.schemes._problem import not_settled
 from fnmf.terms import Moments
 
 # Weights on fewer features than this share of the live ones, and than clusters, have collapsed.
 _COLLAPSED = 0.01
 
 
-def complaints(
-    choice: Choice, found: Moments, converged: bool, settings: Settings
-) -> list[Warning]:
-    """Warnings, the gravest first."""
+def complaints(choice: Choice, found: Moments, settings: Settings) -> list[Warning]:
+    """Warnings, the gravest first.
+
+    That the factorisation used all its iterations is none: weights and clusters are found before.
+    """
     said: list[Warning] = []
     if choice.real is False:
         said.append(
@@ -36,6 +36,4 @@ def complaints(
                 "other ways. Compare row_norm and column_units, or leave these features out."
             )
         )
-    if not converged:
-        said.append(not_settled(settings.max_iter))
     return said

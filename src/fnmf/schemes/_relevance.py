@@ -217,7 +217,7 @@ class RelevanceScheme(Scheme):
             chosen=[one.summary() for one in choice.candidates],
             structure=choice.structure,
             structure_found=choice.real,
-            warnings=tuple(complaints(choice, found, outcome.result.converged, settings)),
+            warnings=tuple(complaints(choice, found, settings)),
         )
 
     def _tell(self, choice: Choice) -> None:
