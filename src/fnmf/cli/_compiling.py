@@ -20,7 +20,7 @@ def compiled_before() -> bool:
     import fnmf
 
     package = Path(fnmf.__file__).parent
-    chosen = numba.config.CACHE_DIR
+    chosen = getattr(numba.config, "CACHE_DIR", "")
     # Where the package cannot be written, numba keeps them with the user.
     home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "numba"
     for place in [Path(chosen)] if chosen else [package, home]:

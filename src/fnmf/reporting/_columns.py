@@ -38,9 +38,9 @@ class Columns:
             # Other features may share a name and still be columns of their own.
             together.setdefault(source if name.startswith(f"{source}=") else k, []).append(k)
         found = cls([], [], [])
-        for source, members in together.items():
+        for column, members in together.items():
             many = len(members) > 1
-            found.names.append(str(source) if many else names[members[0]])
+            found.names.append(str(column) if many else names[members[0]])
             found.members.append(np.array(members))
             values = [names[k].partition("=")[2] for k in members]
             found.levels.append(values if many else None)
