@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from fnmf.cli._run import Run
 
 _SMALL = 2_000_000
-# A row needs a neighbour beyond its own pair.
-_FEWEST = 4
+# Clusters are compared with those of half of the rows, which need neighbours of their own.
+_FEWEST = 6
 
 
 @grouped
