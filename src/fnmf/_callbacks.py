@@ -3,9 +3,9 @@
 from collections.abc import Callable
 from typing import Any
 
-from fnmf._face import in_chunks
+from fnmf._base import in_chunks
 from fnmf._fitted import Fitted
-from fnmf.solver import Progress
+from fnmf.factorization.solver import Progress
 
 
 class IterationHooks:

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf._statistics import Statistics, cluster_statistics, notice, top_indices
-from fnmf._text import counted, distinct_titles, side_by_side, visible
+from fnmf.display import counted, distinct_titles, side_by_side, visible
+from fnmf.statistics import Statistics, cluster_statistics, notice, top_indices
 
 __all__ = [
     "ClusterDescription",

@@ -58,7 +58,7 @@ def test_a_category_is_one_column(mixed, browser):
     profile = browser.js("document.querySelector('#profile svg').getAttribute('aria-label')")
     assert "north 9" in profile
     assert "coast" in browser.js("document.getElementById('legend').textContent")
-    assert browser.complaints() == []
+    assert browser.fit_warnings() == []
 
 
 def test_any_two_clusters_are_compared_on_the_page(mixed, browser):

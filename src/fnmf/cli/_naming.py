@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fnmf._text import visible
 from fnmf.cli._errors import UsageError
+from fnmf.display import visible
 
 # Keys of what a model file keeps beside the recipe.
 NAMES, ROWS_ARE = "cluster_names", "rows_are"

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fnmf._text import number
 from fnmf.cli import _options as options
 from fnmf.cli._errors import UsageError, handled
 from fnmf.cli._groups import grouped
+from fnmf.display import number
 
 if TYPE_CHECKING:
     import numpy as np

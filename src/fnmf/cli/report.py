@@ -128,6 +128,7 @@ def _ids_beside(model_file: Path, n_samples: int) -> list[str] | None:
 def _draw(folder: Path, data: Path | None, page: Page) -> None:
     import numpy as np
 
+    from fnmf.choosing import restart_agreement
     from fnmf.cli._data import read
     from fnmf.cli._folder import content_hash, update_record
     from fnmf.cli._hints import findings_in_options
@@ -136,9 +137,10 @@ def _draw(folder: Path, data: Path | None, page: Page) -> None:
     from fnmf.cli.apply import open_model
     from fnmf.persistence import save
     from fnmf.reporting import summarise, write_page
-    from fnmf.restarts import restart_agreement
 
     record, reading, file, expected, shape = _record_of(folder, data)
+    if not file.exists():
+        raise UsageError(f"{file} does not exist any more; name the table with --data.")
     if content_hash(file) != expected:
         raise UsageError(f"{file} is not the table of this run: it has changed since.")
     info, recipe = open_model(folder)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fnmf._text import counted, listed
+from fnmf.display import counted, listed
 
 _NAMED = 5
 

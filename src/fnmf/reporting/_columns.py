@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._statistics import Statistics
+from fnmf.statistics import Statistics
 
 _SUMMED = ("feature_importances_", "feature_weights_")
 
