@@ -9,7 +9,6 @@ import typer
 from fnmf.cli import _options as options
 from fnmf.cli._errors import UsageError, handled
 from fnmf.cli._groups import grouped
-from fnmf.display import number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -167,6 +166,7 @@ def _show(
 
     from fnmf.cli._outputs import to_json
     from fnmf.cli._show import add_row, console, table
+    from fnmf.display import number
 
     if as_json:
         told = {"row": names[at], "of_the_fit": same, **asdict(found)}
