@@ -149,10 +149,7 @@ def _by_mixtures(
     found = []
     for _ in range(2 * context.defaults.row_splits):
         half = rows[rng.permutation(len(rows))[: len(rows) // 2]]
-        mixtures = [
-            GaussianMixture(k, reg_covar=context.defaults.flat_mixture, random_state=context.seed)
-            for k in numbers
-        ]
+        mixtures = [GaussianMixture(k, reg_covar=least, random_state=context.seed) for k in numbers]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             found.append([-one.fit(half).bic(half) / len(half) for one in mixtures])

@@ -112,6 +112,10 @@ class Defaults:
     few_columns: int = 3
     # Modes that a column is tested for, at most; unmeasured.
     most_modes: int = 4
+    # Windows about medians, in units of the distance between two; unmeasured.
+    mode_width: float = 0.125
+    # Modes are so many times as far apart as their standard deviations together; unmeasured.
+    modes_apart: float = 4.0
     # Standard deviations by which a valley is below the peaks beside it; unmeasured.
     valley: float = 5.0
     # Starts of k-means on the weighted columns; unmeasured.
