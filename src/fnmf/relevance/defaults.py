@@ -289,7 +289,7 @@ class Defaults:
     # Least variance of a mixture in few columns, in units of theirs; unmeasured.
     flat_mixture: float = 1e-4
     # Groups of clusters are a level if so many times as far apart as clusters; unmeasured.
-    level_distance: float = 1.5
+    level_distance: float = 1.4
     # Agreement of halves below which structure is tested; shuffled .03 at most, sets .11 at least.
     least_agreement: float = 0.06
 
