@@ -43,7 +43,7 @@ class NumberOfClusters:
         The smallest and largest defensible number: around the recommended one, all that lose no
         more against it than twice the standard error of that loss.
     also : tuple of int
-        Fewer groups that the clusters fall into, if those are half as far again from each other as
+        Fewer groups that the clusters fall into, if those are at least 1.4 times as far from each other as
         clusters within them: data with clusters within clusters have several right answers.
     scores : structured ndarray
         For every number ``k``: the ``score`` and its standard error ``spread``. What it is made
