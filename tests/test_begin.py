@@ -12,6 +12,7 @@ from fnmf.graph import Nearest
 from fnmf.graph._anchor_moves import held_clusters
 from fnmf.metrics import clustering_accuracy
 from fnmf.runners import threads
+from versions import needs_callbacks
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 N, D, C = 1500, 30, 4
@@ -78,6 +79,7 @@ def test_threads_do_not_matter(data, small):
     np.testing.assert_array_equal(one.components_, two.components_)
 
 
+@needs_callbacks
 def test_a_checkpoint_goes_on_with_the_same_bits(data, small, tmp_path):
     X, _ = data
     whole = fit(X)

@@ -16,14 +16,14 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.callback import CallbackSupportMixin
-from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._answers import Answers
 from fnmf._fitted import Fitted
+from fnmf._random import as_random_state
 from fnmf._settings import Settings
+from fnmf._sklearn import CallbackSupportMixin
 from fnmf._units import in_ordinary_units
 from fnmf._validation import check_data
 from fnmf.data import Data, View, is_dask, view_of, working_dtype
@@ -198,7 +198,7 @@ class FactorisationFace(Answers, CallbackSupportMixin, NonNegativeFace):
             return settings, {}
         if settings.n_clusters is not None:
             return settings.with_components(settings.n_clusters), {}
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = as_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         with workplace(self, data, settings.n_jobs) as (view, runner):
             number = choose_number(view, settings, NUMBERS, seed, runner)
         return settings.with_components(number.n_components), number.kept()
@@ -233,11 +233,23 @@ class FactorisationFace(Answers, CallbackSupportMixin, NonNegativeFace):
             light.labels_ = np.empty(0, self.labels_.dtype)
         return light
 
-    def _html_repr(self) -> str:
+    @property
+    def _repr_html_(self) -> Any:
         """What a notebook shows: scikit-learn's diagram, and below it what was learned."""
-        diagram = super()._html_repr()
+        diagram = super()._repr_html_
+        return lambda: diagram() + self._learned()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """The same for programs that ask for all forms at once."""
+        forms = super()._repr_mimebundle_(**options)
+        if "text/html" in forms:
+            forms["text/html"] += self._learned()
+        return forms
+
+    def _learned(self) -> str:
+        """A summary of the fit; nothing before it."""
         if not hasattr(self, "labels_"):
-            return diagram
+            return ""
         from fnmf._notebook import summary_html
 
-        return diagram + summary_html(self)
+        return summary_html(self)

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.callback import with_callbacks
-from sklearn.utils import check_random_state
 
 from fnmf._face import FactorisationFace, workplace
+from fnmf._random import as_random_state
 from fnmf._settings import Settings
+from fnmf._sklearn import with_callbacks
 from fnmf._units import in_ordinary_units
 from fnmf._validation import check_data
 
@@ -127,7 +127,7 @@ class FNMF(FactorisationFace):
         With ``weighting="paper"`` a lower objective is not a better clustering: five starts
         instead of one did not raise the accuracy on any data set tried.
 
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the starts and of k-means.
 
     n_jobs : int or None, default=None
@@ -330,7 +330,7 @@ class FNMF(FactorisationFace):
         settings, number = self._numbered(settings, data)
         settings = settings.for_data(data)
         # Begun anew after the choice: a seed gives the same fit as with the number given.
-        rng = check_random_state(self.random_state)
+        rng = as_random_state(self.random_state)
         drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]
         iterations, stages = scheme.most_iterations(settings), len(scheme.stages)
         hooks = IterationHooks(self, data, settings.n_init, iterations, stages)

@@ -10,11 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._face import NonNegativeFace
 from fnmf._fnmf import FNMF
+from fnmf._random import as_random_state
 from fnmf._settings import Settings
 from fnmf._units import in_ordinary_units
 from fnmf._validation import check_data
@@ -73,7 +73,7 @@ class MiniBatchFNMF(NonNegativeFace):
     tol : float, default=1e-4
         When an iteration of a renewal is the last, as for :class:`FNMF`.
 
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the sample and of renewals.
 
     n_jobs : int or None, default=None
@@ -282,7 +282,7 @@ class MiniBatchFNMF(NonNegativeFace):
         for name in {"components_", "labels_"} & set(vars(self)):
             delattr(self, name)
         empty = Reservoir.empty(view.subset(np.empty(0, np.intp)).X, view.dtype)
-        self._stream = Stream(check_random_state(self.random_state), empty)
+        self._stream = Stream(as_random_state(self.random_state), empty)
 
     def _learn(self, view: View, batches: list[np.ndarray], pace: Pace, last: bool = False) -> None:
         """Take in batches of rows; after the ``last`` one the model shall be of all of them."""
