@@ -12,6 +12,10 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 
+# More neighbours than this would cost more than the fit, and tie everything to everything.
+MOST_NEIGHBORS = 80
+
+
 class Graphs(NamedTuple):
     """Graphs of the same rows.
 
@@ -30,10 +34,11 @@ class Graphs(NamedTuple):
 def in_few_parts(graphs: Graphs, n_neighbors: int, n_clusters: int) -> sp.csr_array:
     """A graph with neighbours doubled until it has at most ``n_clusters`` parts.
 
-    Never more neighbours than half of the samples; of those that leave as many parts the fewest.
+    Never more neighbours than half of the samples or 80, whichever is less; of those that leave as
+    many parts the fewest.
     """
     best = graphs.build(n_neighbors)
-    most = best.shape[0] // 2
+    most = min(best.shape[0] // 2, MOST_NEIGHBORS)
     fewest, parts = connected_components(best, directed=False)
     needed = 0
     while fewest > n_clusters and 2 * n_neighbors <= most:
