@@ -16,6 +16,7 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
+from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -95,6 +96,8 @@ class FactorisationFace(Answers, CallbackSupportMixin, NonNegativeFace):
     _keeps_fitted: ClassVar[bool] = True
     weighting: str
     random_state: Any
+    n_jobs: int | None
+    verbose: int
     embedding_: np.ndarray
     assignments_: np.ndarray
     labels_: np.ndarray
@@ -174,7 +177,13 @@ class FactorisationFace(Answers, CallbackSupportMixin, NonNegativeFace):
         from fnmf.schemes import SCHEMES
 
         check_is_fitted(self)
-        rows = SCHEMES[self.weighting].decode(Fitted.of(vars(self)), np.asarray(X))
+        codes = check_array(X, dtype=(np.float64, np.float32), input_name="X")
+        if codes.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"X has {codes.shape[1]} columns, but the representation of this "
+                f"{type(self).__name__} has {self._n_features_out}; pass what transform returns."
+            )
+        rows = SCHEMES[self._settings().weighting].decode(Fitted.of(vars(self)), codes)
         # Models stored before there were units have none.
         return rows * getattr(self, "unit_", 1.0)
 
@@ -205,7 +214,13 @@ class FactorisationFace(Answers, CallbackSupportMixin, NonNegativeFace):
 
     def _settings(self) -> Settings:
         """Settings of the fit, with the number of components that it had."""
-        settings = Settings.of(self.get_params(deep=False))
+        settings = Settings.of(vars(self))
+        serves = Fitted.serves_relevance(vars(self))
+        if serves is not (settings.weighting == "relevance"):
+            raise ValueError(
+                f'weighting was set to "{settings.weighting}" after a fit with another one; fit '
+                "again, or set it back."
+            )
         return settings.with_components(len(self.components_))
 
     def _adopt(self, fitted: Fitted, X: Any) -> None:
@@ -222,7 +237,10 @@ class FactorisationFace(Answers, CallbackSupportMixin, NonNegativeFace):
         from fnmf.distributed import new_rows
 
         dtype = np.dtype(np.int64) if width is None else working_dtype(X.dtype)
-        return new_rows(self._light().set_params(n_jobs=1, verbose=0), method, X, width, dtype)
+        light = self._light()
+        # A subclass need not have them as parameters.
+        light.n_jobs, light.verbose = 1, 0
+        return new_rows(light, method, X, width, dtype)
 
     def _light(self) -> Self:
         """A copy without Dask arrays: of all that they hold new rows need one row."""

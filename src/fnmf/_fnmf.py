@@ -172,7 +172,7 @@ class FNMF(FactorisationFace):
         Only for ``weighting="relevance"``.
     structure_ : float
         Agreement of the clusters found from two halves of the features, in standard deviations
-        from chance. Only for ``weighting="relevance"``.
+        from chance. Only for ``weighting="relevance"``, and where it could be tested.
     structure_found_ : bool or None
         Whether that is more than chance; ``None`` if it could not be tested.
     sample_confidence_ : ndarray of shape (n_samples,)
@@ -323,7 +323,7 @@ class FNMF(FactorisationFace):
         from fnmf.schemes import SCHEMES, Problem
         from fnmf.selection import best_start, consensus
 
-        settings = Settings.of(self.get_params(deep=False))
+        settings = Settings.of(vars(self))
         scheme = SCHEMES[settings.weighting]
         scheme.check(settings)
         data = in_ordinary_units(self, check_data(self, X, reset=True), reset=True)

@@ -17,7 +17,7 @@ from fnmf._fnmf import FNMF
 from fnmf._random import as_random_state
 from fnmf._settings import Settings
 from fnmf._units import in_ordinary_units
-from fnmf._validation import check_data
+from fnmf._validation import check_data, check_integer
 from fnmf.data import View, is_dask, view_of
 
 if TYPE_CHECKING:
@@ -181,8 +181,8 @@ class MiniBatchFNMF(NonNegativeFace):
         pace.settings.for_data(view.X)
         self._begin(view)
         order = self._stream.rng.permutation(view.shape[0])
-        spans = range(0, len(order), self.batch_size)
-        batches = [np.sort(order[i : i + self.batch_size]) for i in spans]
+        size = pace.batch_size
+        batches = [np.sort(order[i : i + size]) for i in range(0, len(order), size)]
         self._learn(view, batches, pace, last=True)
         for warning in self._stream.warnings:
             # Components go on with every batch; where they stood at a renewal says little.
@@ -216,8 +216,8 @@ class MiniBatchFNMF(NonNegativeFace):
             del self.labels_
         n = view.shape[0]
         # A huge batch is several: what it brings should count as if it had come bit by bit.
-        spans = range(0, n, self.batch_size)
-        batches = [np.arange(i, min(i + self.batch_size, n)) for i in spans]
+        size = pace.batch_size
+        batches = [np.arange(i, min(i + size, n)) for i in range(0, n, size)]
         self._learn(view, batches, pace)
         return self
 
@@ -260,11 +260,15 @@ class MiniBatchFNMF(NonNegativeFace):
         """All parameters, checked."""
         from fnmf.streaming import Pace
 
-        own = {k: v for k, v in self.get_params(deep=False).items() if k not in _OWN}
+        defaults = _defaults()
+        # Not from get_params: a subclass may have fewer parameters than it keeps.
+        own = {k: v for k, v in vars(self).items() if k in defaults and k not in _OWN}
         # The renewals inside are told about by a line of our own.
         own["verbose"] = max(0, int(self.verbose) - 1)
-        settings = Settings.of({**_defaults(), **own})
-        return Pace(settings, self.batch_size, self.forget_factor, self.sample_size)
+        settings = Settings.of({**defaults, **own})
+        batch_size = check_integer("batch_size", self.batch_size, low=1)
+        sample_size = check_integer("sample_size", self.sample_size, low=1)
+        return Pace(settings, batch_size, self.forget_factor, sample_size)
 
     def _checked(self, X: Any, *, reset: bool) -> View:
         """Rows as the model may see them."""

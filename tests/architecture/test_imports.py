@@ -10,7 +10,7 @@ import fnmf
 ROOT = Path(fnmf.__file__).parent
 # From the inside out; a part may use those of its own line and of the lines above it.
 LAYERS = (
-    ("exceptions", "_atomic", "_text", "_names", "_curves", "_random", "_sklearn"),
+    ("exceptions", "_atomic", "_text", "_names", "_curves", "_random", "_sklearn", "_compile"),
     ("data", "_validation", "_units", "_settings", "_fitted", "_statistics", "metrics", "datasets"),
     ("terms",),
     ("backends", "runners"),

@@ -7,8 +7,8 @@ of rows that lie as they are needed.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.backends.compiler import FAST
 from fnmf.backends.rescale import Rescaled
 from fnmf.backends.tiles import wide_vectors

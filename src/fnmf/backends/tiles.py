@@ -8,9 +8,10 @@ of components to a multiple of five and of weightings to a multiple of three wit
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic, register_jitable
 
+from fnmf._compile import njit
 from fnmf.backends.descent import FAST
 
 ROWS, COMPONENTS, WEIGHTINGS = 4, 5, 3

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.data import View
 from fnmf.graph._anchors import Nearest, vote
 from fnmf.graph._moves import resolution

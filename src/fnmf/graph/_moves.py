@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
+
+from fnmf._compile import njit
 
 # Price of unequal sizes, 1 in Newman's modularity; less lets clusters differ in size.
 _RESOLUTION = 0.7

@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-
 # More neighbours than this would cost more than the fit, and tie everything to everything.
 MOST_NEIGHBORS = 80
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.backends.nearest import few_nearest
 from fnmf.graph._adaptive import adaptive_weights
 from fnmf.graph._parts import Graphs

@@ -2,7 +2,8 @@
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
+
+from fnmf._compile import njit
 
 
 def graph_votes(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> np.ndarray:

@@ -14,6 +14,18 @@ from fnmf.terms import Moments
 _COLLAPSED = 0.01
 
 
+def unseen(faint: int) -> list[Warning]:
+    """That some features are nothing beside the largest one, and what to do."""
+    if not faint:
+        return []
+    told = (
+        f"{faint} features are so much smaller than the largest one that they cannot be seen "
+        "beside it and were left out; bring the columns of X to common units, for example with "
+        "sklearn.preprocessing.MinMaxScaler."
+    )
+    return [UserWarning(told)]
+
+
 def complaints(
     choice: Choice, found: Moments, converged: bool, settings: Settings
 ) -> list[Warning]:

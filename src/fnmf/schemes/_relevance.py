@@ -22,7 +22,7 @@ from fnmf.runners import RowArray, Runner
 from fnmf.schemes._begin import Run, Sample, begun_on_sample, sample_size
 from fnmf.schemes._choice import Choice, choose, stability, weight_shares
 from fnmf.schemes._code_clusters import cluster_codes
-from fnmf.schemes._complaints import complaints
+from fnmf.schemes._complaints import complaints, unseen
 from fnmf.schemes._confidence import Voters, confidence
 from fnmf.schemes._gather import gather
 from fnmf.schemes._hold import AnchorHold, Hold, Known, hold_of
@@ -217,7 +217,10 @@ class RelevanceScheme(Scheme):
             chosen=[one.summary() for one in choice.candidates],
             structure=choice.structure,
             structure_found=choice.real,
-            warnings=tuple(complaints(choice, found, outcome.result.converged, settings)),
+            warnings=(
+                *unseen(self.measured.faint),
+                *complaints(choice, found, outcome.result.converged, settings),
+            ),
         )
 
     def _tell(self, choice: Choice) -> None:

@@ -29,6 +29,8 @@ from fnmf.terms import Moments
 
 # Values of a feature are cut off at this many times the mean of its positive ones.
 _CAP = 2.0
+# Features this small beside the largest one have fourth powers that are no numbers any more.
+_FAINT = 1e-30
 # A share of the mean keeps a start off 0, which a multiplicative update could never leave.
 _OF_MEAN = 0.01
 _TINY = 1e-12
@@ -59,12 +61,15 @@ class Measured:
         Mean of the positive values of each feature, and the largest values let through.
     raw : View
         Capped rows in the units of the data.
+    faint : int
+        Number of features too small beside the largest one to be seen; they are capped at 0.
     """
 
     view: View
     typical: np.ndarray
     caps: np.ndarray
     raw: View
+    faint: int
 
 
 @dataclass(frozen=True)
@@ -105,9 +110,12 @@ def measure(view: View, runner: Runner) -> Measured:
     d = view.shape[1]
     sums, positive = column_sums(view, runner)
     typical = rounded(sums / np.maximum(positive, 1))
+    seen = typical > _FAINT * typical.max(initial=0)
+    faint = int(np.count_nonzero(typical[~seen]))
+    typical = np.where(seen, typical, 0)
     caps = _CAP * typical
     raw = Preparation(caps, np.ones(d)).view(view, view.constant(1.0))
-    return Measured(view, typical, caps, raw)
+    return Measured(view, typical, caps, raw, faint)
 
 
 def prepare(

@@ -9,7 +9,7 @@ import numpy as np
 
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
-from fnmf._validation import check_integer, check_real
+from fnmf._validation import check_real
 from fnmf.data import View
 from fnmf.runners import Runner
 from fnmf.streaming._memory import Memory
@@ -48,8 +48,6 @@ class Pace:
     sample_size: int
 
     def __post_init__(self) -> None:
-        check_integer("batch_size", self.batch_size, low=1)
-        check_integer("sample_size", self.sample_size, low=1)
         if check_real("forget_factor", self.forget_factor, strict=True) > 1:
             raise ValueError(
                 f"forget_factor={self.forget_factor} is more than 1; use 1 to forget nothing, "
