@@ -161,7 +161,7 @@ class FactorisationFace(Answers, CallbackSupportMixin, NonNegativeFace):
             return self._lazily("predict", data, None)
         return self._new_rows("predict", data)
 
-    @available_if(_recovers_rows)
+    @available_if(_recovers_rows)  # type: ignore[untyped-decorator]
     def inverse_transform(self, X: ArrayLike) -> np.ndarray:
         """Samples from their representation.
 

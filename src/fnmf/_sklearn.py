@@ -8,7 +8,9 @@ import functools
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar, cast
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 # Kept by scikit-learn on instances for its own use; they hold no result of a fit.
 OWN_ATTRIBUTES = (
@@ -32,18 +34,18 @@ class _WithoutCallbacks:
         )
 
 
-def _without_callbacks(fit: Callable[..., Any]) -> Callable[..., Any]:
+def _without_callbacks(fit: Fit) -> Fit:
     """The same method one call deeper, as with callbacks: warnings count the calls."""
 
     @functools.wraps(fit)
     def called(*arguments: Any, **options: Any) -> Any:
         return fit(*arguments, **options)
 
-    return called
+    return cast(Fit, called)
 
 
 CallbackSupportMixin: Any = _WithoutCallbacks
-with_callbacks: Any = _without_callbacks
+with_callbacks: Callable[[Fit], Fit] = _without_callbacks
 with suppress(ModuleNotFoundError):
     _callback = import_module("sklearn.callback")
     CallbackSupportMixin, with_callbacks = _callback.CallbackSupportMixin, _callback.with_callbacks

@@ -12,7 +12,7 @@ from numba import types
 from numba.extending import intrinsic, register_jitable
 
 from fnmf._compile import njit
-from fnmf.backends.descent import FAST
+from fnmf.backends.compiler import FAST
 
 ROWS, COMPONENTS, WEIGHTINGS = 4, 5, 3
 # Internal arrays over the features are padded to whole cache lines (of either float type).
