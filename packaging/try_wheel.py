@@ -23,11 +23,23 @@ assert model.predict(X).shape == y.shape
 """
 # What each extra is for, in a few lines; files are written to the working folder.
 USES = {
-    "cli": "import subprocess, sys; subprocess.run([sys.executable, '-m', 'fnmf.cli', 'methods'], check=True)",
-    "plot": "from fnmf import choose_n_components; choose_n_components(X, (2, 3), random_state=0).plot()",
+    "cli": """
+import subprocess, sys
+subprocess.run([sys.executable, "-c", "from fnmf.cli import main; main()", "methods"], check=True)
+""",
+    "plot": """
+import matplotlib
+matplotlib.use("agg")
+from fnmf.inspection import plot_feature_weights
+plot_feature_weights(model)
+""",
     "ann": "FNMF(3, graph='approximate', random_state=0).fit(X)",
     "data": "import pooch",
-    "tables": "import pandas as pd; FNMF(3, random_state=0).set_output(transform='pandas').fit_transform(pd.DataFrame(X))",
+    "tables": """
+import pandas as pd
+frame = FNMF(3, random_state=0).set_output(transform='pandas').fit_transform(pd.DataFrame(X))
+assert list(frame) == ['fnmf0', 'fnmf1', 'fnmf2']
+""",
     "parquet": """
 import pyarrow as pa, pyarrow.parquet as pq
 pq.write_table(pa.table({f'f{i}': X[:, i] for i in range(3)}), 'x.parquet')
@@ -38,9 +50,13 @@ assert read_table('x.parquet').X.shape == (200, 3)
     "zarr": "import zarr",
     "dask": """
 import dask.array as da
-assert FNMF(3, random_state=0).fit(da.from_array(X, chunks=(100, -1))).labels_.compute().shape == y.shape
+fitted = FNMF(3, random_state=0).fit(da.from_array(X, chunks=(100, -1)))
+assert fitted.labels_.compute().shape == y.shape
 """,
-    "leiden": "from fnmf.baselines import all_methods; all_methods()['Leiden'].factory(n_clusters=3).fit(X)",
+    "leiden": """
+from fnmf.baselines import all_methods
+all_methods()['Leiden'].factory(n_clusters=3).fit(X)
+""",
     "xlsx": """
 import openpyxl
 book = openpyxl.Workbook(); book.active.append(['a', 'b'])
@@ -53,7 +69,8 @@ assert read_table('x.xlsx').X.shape == (20, 2)
 from PIL import Image
 import os
 os.mkdir('faces')
-for i in range(6): Image.fromarray((X[i, :4].reshape(2, 2) * 50).astype('uint8')).save(f'faces/{i}.png')
+for i in range(6):
+    Image.fromarray((X[i, :4].reshape(2, 2) * 50).astype('uint8')).save(f'faces/{i}.png')
 from fnmf.io import read_table
 assert read_table('faces').X.shape == (6, 4)
 """,

@@ -32,6 +32,7 @@ _MODULES = (
     "metrics",
     "reporting",
     "restarts",
+    "scverse",
 )
 
 __all__ = [

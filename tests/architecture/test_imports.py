@@ -24,7 +24,7 @@ LAYERS = (
     ("describe", "explain", "_notebook", "_answers"),
     ("_fnmf", "_minibatch", "_face", "_callbacks", "_checkpoint", "baselines", "restarts"),
     ("choosing",),
-    ("io", "persistence", "reporting", "experiments", "inspection", "demo"),
+    ("io", "persistence", "reporting", "experiments", "inspection", "demo", "scverse"),
     ("cli",),
 )
 RANK = {part: rank for rank, layer in enumerate(LAYERS) for part in layer}
