@@ -151,7 +151,8 @@ def _is_module(name):
 
 
 # Pages with a place of their own; all others belong to the user guide.
-FIRST = ("relevance", "choosing", "report", "command", "scale", "performance", "datasets")
+FIRST = ("relevance", "choosing", "report", "command", "scanpy", "scale", "performance")
+FIRST += ("datasets",)
 ELSEWHERE = ("index", "start", "guide", "about", "parameters", "methods")
 ELSEWHERE += ("from_sklearn", "when_not", "cite", "changelog")
 

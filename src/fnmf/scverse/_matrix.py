@@ -63,7 +63,7 @@ def _opened(X: Any) -> Any:
     """Arrays in memory and Dask arrays as they are; those of a file as Dask arrays of its rows."""
     if is_dask(X) or isinstance(X, np.ndarray):
         return X
-    if sp.issparse(X):
+    if _is_sparse(X):
         return sp.csr_array(X)
     import dask.array as da
     from anndata.experimental import read_elem_lazy
@@ -79,8 +79,12 @@ def _opened(X: Any) -> Any:
     return lazy
 
 
+def _is_sparse(block: Any) -> bool:
+    return bool(sp.issparse(block))
+
+
 def _values(block: Any) -> Any:
-    return block.data if sp.issparse(block) else block
+    return block.data if _is_sparse(block) else block
 
 
 def _blocks(X: Any) -> Any:
@@ -113,7 +117,7 @@ def _normalized(block: Any, target: float) -> Any:
     """Rows brought to a common total, then logarithms."""
     totals = np.asarray(block.sum(axis=1), np.float64).ravel()
     factors = target / np.where(totals > 0, totals, 1)
-    if sp.issparse(block):
+    if _is_sparse(block):
         rows: Any = sp.csr_array(block)
         data = np.log1p(rows.data * np.repeat(factors, np.diff(rows.indptr))).astype(np.float32)
         return sp.csr_array((data, rows.indices, rows.indptr), shape=rows.shape)

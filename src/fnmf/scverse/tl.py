@@ -24,9 +24,9 @@ def fnmf(
 ) -> Any:
     """Cluster cells, represent them, and find the genes that matter.
 
-    Counts are brought to the same total in each cell (the median) and their logarithms are taken, as
-    ``scanpy.pp.normalize_total`` and ``log1p`` do it; other values are taken as they are. No choice
-    of variable genes is needed: genes are weighted by what they tell apart.
+    Counts are brought to the same total in each cell (the median) and their logarithms are taken,
+    as ``scanpy.pp.normalize_total`` and ``log1p`` do it; other values are taken as they are. No
+    choice of variable genes is needed: genes are weighted by what they tell apart.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def fnmf(
         ``obsp["fnmf_connectivities"]``
             The neighbour graph; none of more than 10,000 cells, which are held to anchors.
         ``uns["fnmf"]``
-            Parameters, the matrix and the normalisation used, the scores of numbers of clusters, and
-            the place of the graph: ``sc.tl.umap(adata, neighbors_key="fnmf")`` works.
+            Parameters, the matrix and the normalisation used, the scores of numbers of clusters,
+            and the place of the graph: ``sc.tl.umap(adata, neighbors_key="fnmf")`` works.
 
     Examples
     --------
@@ -111,11 +111,11 @@ def _here(values: Any) -> np.ndarray:
 
 
 def _write_cells(adata: Any, model: FNMF, key: str) -> None:
-    import pandas as pd
+    from pandas import Categorical
 
     labels = _here(model.labels_)
     names = [str(k) for k in range(labels.max() + 1)]
-    adata.obs[key] = pd.Categorical.from_codes(labels, names)
+    adata.obs[key] = Categorical(np.array(names)[labels], categories=names)
     confidence = getattr(model, "sample_confidence_", None)
     if confidence is not None:
         adata.obs[f"{key}_confidence"] = _here(confidence)
