@@ -20,7 +20,8 @@ SOURCES = sorted(ROOT.rglob("*.py"))
 GUARDED = {"_atomic.py": "fcntl", "_release.py": "malloc_trim"}
 UNIX = re.compile(
     r"/proc/|/dev/(?!null)|/tmp\b|os\.fork|os\.getuid|os\.setsid|os\.sched_"
-    r"|import resource|import pwd|SIGKILL|SIGHUP|SIGALRM|SIGUSR|\bfcntl\b|malloc_trim|get_context\(\"fork"
+    r"|import resource|import pwd|SIGKILL|SIGHUP|SIGALRM|SIGUSR"
+    r"|\bfcntl\b|malloc_trim|get_context\(\"fork"
 )
 
 
