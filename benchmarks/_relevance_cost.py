@@ -6,10 +6,9 @@ import numpy as np
 
 from fnmf.data import Scaling, View, view_of
 from fnmf.datasets import make_planted_subspaces, unit_rows
-from fnmf.graph import adaptive_neighbors
-from fnmf.runners import threads
-from fnmf.solver import Factors, Machine, Stopping, solve
-from fnmf.terms import (
+from fnmf.execution import threads
+from fnmf.factorization.solver import ExecutionContext, Factors, Stopping, solve
+from fnmf.factorization.terms import (
     EvenRows,
     Objective,
     PaperWeighting,
@@ -19,6 +18,7 @@ from fnmf.terms import (
     graph_ties,
     uniform_weights,
 )
+from fnmf.graph import adaptive_neighbors
 
 
 def cost() -> float:
@@ -43,7 +43,7 @@ def cost() -> float:
         P = np.full((n, 3), 1 / 3, np.float32)
         factors = Factors(*(part.copy() for part in start), P, weights.copy())
         with threads(2) as runner:
-            machine, stopping = Machine(view, runner), Stopping(max_iter=10, tol=0.0)
+            machine, stopping = ExecutionContext(view, runner), Stopping(max_iter=10, tol=0.0)
             before = time.perf_counter()
             solve(machine, objective, factors, "mu-fast", stopping)
             return time.perf_counter() - before

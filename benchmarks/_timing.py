@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from sklearn.decomposition import NMF
 
 from fnmf.data import view_of
-from fnmf.runners import threads
-from fnmf.solver import Factors, Machine, Stopping, solve
-from fnmf.terms import (
+from fnmf.execution import threads
+from fnmf.factorization.solver import ExecutionContext, Factors, Stopping, solve
+from fnmf.factorization.terms import (
     EvenRows,
     FreeBasis,
     Objective,
@@ -63,7 +63,7 @@ def fnmf_iteration(
     objective = Objective(PaperWeighting(1.0, live), ties, EvenRows(), FreeBasis(), shared)
     stopping = Stopping(max_iter=iterations, tol=0)
     with threads(THREADS) as runner:
-        machine = Machine(view, runner)
+        machine = ExecutionContext(view, runner)
         _ = machine.column_energy
 
         def run() -> float:

@@ -32,7 +32,7 @@ from _planted import planted, shuffled
 from _rules import RULES
 from _unseen_sets import ALL, data
 from fnmf import FNMF, choose_n_components
-from fnmf.choosing import NumberOfClusters
+from fnmf._choose import NumberOfClusters
 
 _MOST = 15
 _RATE = 0.1

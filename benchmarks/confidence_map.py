@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 from choose import _MOST, _of_majority, calibration_error, labelled
 from choose_parts import KINDS
 from fnmf import FNMF
-from fnmf.schemes import _confidence as own
+from fnmf.relevance.defaults import DEFAULTS
 
 _RIDGE = 0.02
 
@@ -43,10 +43,11 @@ def main() -> None:
 
 def case(name: str, X: np.ndarray, y: np.ndarray) -> Case:
     model = FNMF(int(y.max()) + 1, random_state=0, n_jobs=1).fit(X)
-    back = own._odds(model.cluster_stability_[model.labels_].mean())
+    own, back = DEFAULTS, model.cluster_stability_[model.labels_].mean()
+    back = np.log((back + own.vote_doubt) / (1 - back + own.vote_doubt))
     # Votes are what confidence was made of, the other way round.
     sure = logit(model.sample_confidence_.astype(float))
-    votes = (sure - own._KNOWN_LEVEL - own._BACK * back) / own._KNOWN_SAMPLE
+    votes = (sure - own.stable_level - own.stable_back * back) / own.stable_sample
     seen = np.column_stack([np.ones(len(votes)), votes, np.full(len(votes), back)])
     return Case(name, seen, _of_majority(model.labels_, y))
 

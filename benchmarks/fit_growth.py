@@ -20,20 +20,21 @@ from threadpoolctl import threadpool_limits
 
 from _timing import THREADS, best, seconds
 from fit import K, ours, planted, theirs
-from fnmf.schemes import _choice, _relevance
+from fnmf.relevance import choice as _choice
+from fnmf.relevance import pipeline, results
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000)
 SPECTRAL = 10_000
 # Stages of a fit: what is shown, the module in which the function is looked up, its name.
 STAGES = (
-    ("measuring columns", _relevance, "measure"),
-    ("exploring preparations", _choice, "explored"),
+    ("measuring columns", pipeline, "feature_statistics"),
+    ("exploring preparations", _choice, "search_on_sample"),
     ("testing for structure", _choice, "structure"),
-    ("preparing all rows", _relevance, "prepare"),
-    ("graph or anchors", _relevance, "hold_of"),
-    ("factorising a sample", _relevance, "begun_on_sample"),
-    ("factorising", _relevance, "solve"),
-    ("stability of clusters", _relevance, "stability"),
+    ("preparing all rows", pipeline, "prepare"),
+    ("graph or anchors", pipeline, "build_affinity"),
+    ("factorising a sample", pipeline, "start_on_sample"),
+    ("factorising", pipeline, "solve"),
+    ("stability of clusters", results, "cluster_stability"),
 )
 REST = "clusters, moments, rest"
 

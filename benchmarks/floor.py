@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from _timing import THREADS, best, fnmf_iteration, seconds, sklearn_iteration
 from fnmf.data import view_of
-from fnmf.runners import threads
+from fnmf.execution import threads
 
 
 def reading(X: np.ndarray) -> float:

@@ -13,6 +13,7 @@ import argparse
 import csv
 import os
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -24,13 +25,14 @@ from _timing import seconds
 from fit import K, planted
 from fnmf import FNMF
 from fnmf.metrics import clustering_accuracy
+from fnmf.relevance.defaults import DEFAULTS
 
 FIELDS = ("part", "data", "way", "seed", "acc", "auc", "objective", "iterations", "seconds")
 HOLDS = {
-    "exact": {"EXACT_ROWS": 10**9},
-    "approximate": {"EXACT_ROWS": 10_000},
+    "exact": {"exact_rows": 10**9},
+    "approximate": {"exact_rows": 10_000},
     **{
-        f"{count:,} anchors": {"EXACT_ROWS": 0, "_ANCHORS": count}
+        f"{count:,} anchors": {"exact_rows": 0, "n_anchors": count}
         for count in (500, 1000, 2000, 4000)
     },
 }
@@ -81,7 +83,7 @@ def hold(rows: Rows, seeds: int) -> None:
     for data in sets:
         for way, changes in HOLDS.items():
             graph = "approximate" if way == "approximate" else "adaptive"
-            with patch.multiple("fnmf.schemes._hold", **changes):
+            with patch.object(FNMF, "_defaults", replace(DEFAULTS, **changes)):
                 for seed in range(seeds):
                     rows.add("hold", data, way, seed, graph=graph)
 
@@ -92,7 +94,7 @@ def begin(rows: Rows, seeds: int) -> None:
         real = np.arange(informative + noise) < informative
         data = (f"planted {n:,} x {informative} + {noise}", X, None, real)
         for way, fewest in (("all rows", 10**9), ("a sample first", 20_000)):
-            with patch("fnmf.schemes._begin._FEWEST", fewest):
+            with patch.object(FNMF, "_defaults", replace(DEFAULTS, start_fewest=fewest)):
                 for seed in range(seeds):
                     rows.add("begin", data, way, seed)
 

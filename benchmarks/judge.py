@@ -19,10 +19,12 @@ import numpy as np
 
 from _unseen_sets import ALL, TABLES, copied, data, noised, raw, unbalanced_digits
 from fnmf.data import view_of
+from fnmf.execution import threads
 from fnmf.metrics import clustering_accuracy
-from fnmf.portfolio import Table, Ways, column_treatments, explore, row_treatments, task_of
-from fnmf.runners import threads
-from fnmf.solver import column_sums
+from fnmf.relevance.preparations import column_preparations, row_preparations
+from fnmf.relevance.sample import SampleTable
+from fnmf.relevance.search import SearchSpace, search_context, search_preparations
+from fnmf.statistics import column_sums
 
 FIELDS = ("family", "data", "seed", "rows", "columns", "clusters", "modularity", "explained", "acc")
 RAW = ("yale", "orl", "usps", "cnae-9", "glass", "pbmc", "worm", *TABLES)
@@ -71,10 +73,12 @@ def candidates(X: np.ndarray, y: np.ndarray, seed: int) -> list[dict[str, object
         sums, positive = column_sums(view, runner)
         typical = sums / np.maximum(positive, 1)
         capped = view_of(np.minimum(X, 2 * typical).astype(np.float32))
-        table = Table.of(capped, typical, chosen)
-        task = task_of(table, k, 5, 3, seed)
-        ways = Ways(row_treatments(table), column_treatments(table, task.refreshes), means=True)
-        found = explore(task, ways, runner)
+        table = SampleTable.of(capped, typical, chosen)
+        task = search_context(table, k, 5, 3, seed)
+        ways = SearchSpace(
+            row_preparations(table), column_preparations(table, task.refreshes), means=True
+        )
+        found = search_preparations(task, ways, runner)
     return [
         {
             "rows": one.rows,

@@ -20,7 +20,7 @@ import numpy as np
 
 from _timing import THREADS, random_graph
 from fnmf import FNMF
-from fnmf.graph import release_freed_memory
+from fnmf.affinity import release_freed_memory
 
 
 class Peak:

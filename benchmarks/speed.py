@@ -18,10 +18,9 @@ from threadpoolctl import threadpool_limits
 
 from _timing import THREADS, best, fnmf_iteration, seconds, sklearn_iteration
 from fnmf.data import view_of
-from fnmf.graph import adaptive_neighbors
-from fnmf.runners import threads
-from fnmf.solver import Factors, Machine, Progress, Stopping, solve
-from fnmf.terms import (
+from fnmf.execution import threads
+from fnmf.factorization.solver import ExecutionContext, Factors, Progress, Stopping, solve
+from fnmf.factorization.terms import (
     EvenRows,
     FixedWeighting,
     FreeBasis,
@@ -31,6 +30,7 @@ from fnmf.terms import (
     graph_ties,
     uniform_weights,
 )
+from fnmf.graph import adaptive_neighbors
 
 NAMES = ("yale", "orl", "binary-alphadigits", "usps", "semeion", "cnae-9", "glass", "mfeat")
 
@@ -121,7 +121,7 @@ def _seconds_to(
 
     result = None
     with threads(THREADS) as runner:
-        machine = Machine(view, runner)
+        machine = ExecutionContext(view, runner)
         _ = machine.column_energy
         run()
         return best(run, 3), result.objective, result.n_iter

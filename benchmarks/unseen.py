@@ -37,8 +37,8 @@ from _unseen_sets import (
 )
 from fnmf import FNMF
 from fnmf.metrics import clustering_accuracy
-from fnmf.portfolio import Table
-from fnmf.terms import relevance
+from fnmf.relevance.sample import SampleTable
+from fnmf.relevance.weights import relevance
 
 FIELDS = ("part", "data", "method", "seed", "acc", "nmi", "auc", "structure", "seconds")
 NOISED = ("mfeat", "digits", "coil20", "pbmc")
@@ -206,7 +206,7 @@ def by_true_classes(store: Store, name: str, kind: str, ratio: int, seed: int) -
         return
     X, y, real = noised(name, kind, ratio, seed)
     classes = np.unique(y, return_inverse=True)[1]
-    table = Table(X.astype(np.float32), np.ones(X.shape[1]))
+    table = SampleTable(X.astype(np.float32), np.ones(X.shape[1]))
     found = relevance(table.moments(classes, classes.max() + 1))
     store.add(key, auc=area(X, real, found))
 

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 
 from fnmf import MappedCSR
 from fnmf.data import view_of
-from fnmf.runners import Threads
-from fnmf.solver import Factors, Machine, Stopping, solve
-from fnmf.terms import (
+from fnmf.execution import Threads
+from fnmf.factorization.solver import ExecutionContext, Factors, Stopping, solve
+from fnmf.factorization.terms import (
     EvenRows,
     FixedWeighting,
     FreeBasis,
@@ -133,6 +133,6 @@ def run_view(view, graph, factors, options, n_jobs=1):
     try:
         objective = options.objective(graph, view.dtype)
         stopping = Stopping(max_iter=options.max_iter, tol=options.tol)
-        return solve(Machine(view, runner), objective, factors, options.solver, stopping)
+        return solve(ExecutionContext(view, runner), objective, factors, options.solver, stopping)
     finally:
         runner.close()

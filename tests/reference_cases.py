@@ -1,12 +1,13 @@
-"""Some fifty fits over storages, number types, weightings, solvers and methods, by name."""
+"""Some sixty fits over storages, number types, weightings, solvers and methods, by name."""
 
+import hashlib
 import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 
-from fnmf import FNMF, MappedCSR, baselines
+from fnmf import FNMF, MappedCSR, MiniBatchFNMF, baselines
 from fnmf.datasets import make_planted_subspaces
 from fnmf.graph import adaptive_neighbors
 
@@ -33,6 +34,36 @@ def planted():
     return X[order[:100]], X[order[100:]]
 
 
+def many():
+    """More rows than a graph is built of, half of the features noise."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, _K, 10_600)
+    X = np.maximum(rng.uniform(1, 6, (_K, 16))[y] + rng.normal(size=(len(y), 16)), 0)
+    X[:, 8:] = rng.uniform(0, 6, (len(y), 8))
+    return X[:10_500], X[10_500:]
+
+
+def table(load):
+    """A table as it comes; every fifth row is new."""
+
+    def read():
+        X, new = load().data, np.arange(5) == 4
+        new = np.resize(new, len(X))
+        return X[~new], X[new]
+
+    return read
+
+
+DATA = {
+    "digits": digits,
+    "planted": planted,
+    "many": many,
+    "iris": table(load_iris),
+    "wine": table(load_wine),
+    "cancer": table(load_breast_cancer),
+}
+
+
 def stored(X, storage, folder):
     """The same rows in another storage."""
     if storage == "dense32":
@@ -45,6 +76,10 @@ def stored(X, storage, folder):
     if storage == "mapped-csr":
         MappedCSR.write(sp.csr_array(X), folder / "csr")
         return MappedCSR.open(folder / "csr")
+    if storage == "dask":
+        import dask.array as da
+
+        return da.from_array(X, chunks=(len(X) // 3, -1))
     return X
 
 
@@ -87,13 +122,21 @@ def cases():
         found[name] = ("planted", "dense64", method)
         if name in ("NMF", "GNMF", "RNMF"):
             found[f"{name} csr32"] = ("digits", "csr32", getattr(baselines, name)(_K, **seeded))
+    for data, k in (("iris", 3), ("wine", 3), ("cancer", 2)):
+        found[f"table {data}"] = (data, "dense64", model(n_components=k))
+        found[f"table {data} auto"] = (data, "dense64", model(n_components="auto"))
+    found["anchors"] = ("many", "dense64", model(max_iter=20))
+    found["anchors csr32 unit rows"] = ("many", "csr32", model(max_iter=20, row_norm="unit"))
+    found["dask"] = ("many", "dask", model(max_iter=20))
+    found["dask without graph"] = ("digits", "dask", model(max_iter=20, graph=None))
+    found["stream"] = ("many", "dense64", MiniBatchFNMF(_K, random_state=0, sample_size=500))
     return found
 
 
 def run(case, folder):
     """Labels and codes of the training rows, and of new rows where the method takes them."""
     data, storage, estimator = case
-    X, new = digits() if data == "digits" else planted()
+    X, new = DATA[data]()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = estimator.fit(stored(X, storage, folder))
@@ -109,5 +152,6 @@ def run(case, folder):
 
 
 def as_text(labels):
-    """One character a sample."""
-    return "".join("0123456789abcdefghijklmnopqrstuvwxyz"[label] for label in labels)
+    """One character a sample; a digest of these for many."""
+    text = "".join("0123456789abcdefghijklmnopqrstuvwxyz"[label] for label in np.asarray(labels))
+    return text if len(text) <= 1000 else hashlib.sha256(text.encode()).hexdigest()

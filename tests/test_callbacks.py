@@ -152,7 +152,7 @@ def test_a_failing_fit_still_tears_down(X):
 def test_the_default_tells_what_it_does(X, n_init):
     recorder = Recorder()
     fit(FNMF(3, random_state=0, n_init=n_init, max_iter=5).set_callbacks(recorder), X)
-    stages = ["exploring a sample", "finding neighbours", "fitting all rows"]
+    stages = ["searching preparations", "finding neighbours", "fitting all rows"]
     told = [event.removeprefix("begin ") for event in recorder.events if "begin" in event]
     assert [name for name in told if name in stages] == stages * n_init
     ended = [event.removeprefix("end ") for event in recorder.events if event.startswith("end")]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from constants import vary
 from fnmf import FNMF, Checkpoint
 from fnmf.datasets import make_noisy_gaussians
 from versions import needs_callbacks
@@ -74,8 +75,7 @@ def assert_equal_fits(one, other):
 @pytest.mark.parametrize("case", CASES)
 def test_an_interrupted_fit_goes_on_to_the_same_result(case, X, tmp_path, monkeypatch):
     if case == "anchors":
-        monkeypatch.setattr("fnmf.schemes._hold.EXACT_ROWS", 100)
-        monkeypatch.setattr("fnmf.schemes._hold._ANCHORS", 60)
+        vary(monkeypatch, exact_rows=100, n_anchors=60)
     whole = model(**CASES[case]).fit(X)
     checkpoint = Checkpoint(tmp_path / "c", every=0)
     for after in (1, 2, 2):

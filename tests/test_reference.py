@@ -1,4 +1,4 @@
-"""The labels of some fifty fits: as in version 0.1.0, those of relevance as in the next one.
+"""The labels of some sixty fits: as in version 0.1.0, those of relevance as in the next one.
 
 Relevance chooses its preparation since then, and its clusters are those of the graph.
 """

@@ -15,7 +15,7 @@ _HOME = {
     "MappedCSR": "fnmf.data",
     "MiniBatchFNMF": "fnmf._minibatch",
     "WeightCollapseWarning": "fnmf.exceptions",
-    "choose_n_components": "fnmf.choosing",
+    "choose_n_components": "fnmf._choose",
     "load": "fnmf.persistence",
     "report": "fnmf.reporting",
     "save": "fnmf.persistence",
@@ -31,7 +31,6 @@ _MODULES = (
     "inspection",
     "metrics",
     "reporting",
-    "restarts",
     "scverse",
 )
 
@@ -51,9 +50,9 @@ __all__ = [
 
 if TYPE_CHECKING:
     from fnmf._checkpoint import Checkpoint
+    from fnmf._choose import choose_n_components
     from fnmf._fnmf import FNMF
     from fnmf._minibatch import MiniBatchFNMF
-    from fnmf.choosing import choose_n_components
     from fnmf.data import MappedCSR
     from fnmf.exceptions import WeightCollapseWarning
     from fnmf.persistence import load, save

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from fnmf._face import in_chunks
+from fnmf._base import in_chunks
 from fnmf._fitted import Fitted
 from fnmf._sklearn import fit_context
-from fnmf.solver import Progress
+from fnmf.factorization.solver import Progress
 
 
 class IterationHooks:

@@ -21,11 +21,12 @@ import scipy.sparse as sp
 from fnmf import __version__
 from fnmf._atomic import atomic_file
 from fnmf._settings import Settings
-from fnmf._validation import check_real
+from fnmf.affinity import Arrays
 from fnmf.data import View
-from fnmf.runners import RowArray, Runner
-from fnmf.schemes import Arrays, BlankLedger, Ledger
-from fnmf.solver import Journal, Snapshot
+from fnmf.execution import RowArray, Runner
+from fnmf.factorization import CheckpointCache, NoCheckpointCache
+from fnmf.factorization.solver import Snapshot, SolverCheckpoint
+from fnmf.validation import check_real
 
 _HEAD = "checkpoint.json"
 _FORMAT = 1
@@ -65,13 +66,13 @@ class Checkpoint:
         self.every = check_real("every", every)
 
 
-class FolderLedger:
-    """The ledger of a fit whose checkpoint has been found to belong to it."""
+class FolderCheckpointCache:
+    """The checkpoint cache of a fit, in a folder that has been found to belong to it."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self._checkpoint = checkpoint
 
-    def kept(self, name: str, make: Callable[[], Arrays]) -> Arrays:
+    def cached(self, name: str, make: Callable[[], Arrays]) -> Arrays:
         path = self._path(name)
         if path.exists():
             return read_arrays(path)
@@ -79,14 +80,14 @@ class FolderLedger:
         write_arrays(path, arrays)
         return arrays
 
-    def journal(self, name: str) -> Journal:
-        return _FileJournal(self._path(name), self._checkpoint.every)
+    def solver_checkpoint(self, name: str) -> SolverCheckpoint:
+        return _FileCheckpoint(self._path(name), self._checkpoint.every)
 
     def _path(self, name: str) -> Path:
         return self._checkpoint.folder / f"{name}.npz"
 
 
-class _FileJournal:
+class _FileCheckpoint:
     """The last snapshot of one run, in a file."""
 
     def __init__(self, path: Path, every: float) -> None:
@@ -109,7 +110,7 @@ class _FileJournal:
         self._written = time.monotonic()
 
 
-def open_ledger(
+def open_checkpoint(
     checkpoint: Any,
     settings: Settings,
     view: View,
@@ -117,13 +118,13 @@ def open_ledger(
     runner: Runner,
     *,
     any_seeds: bool,
-) -> tuple[Ledger, Sequence[int]]:
-    """The ledger of a fit and the seeds to use; refuses a checkpoint of another fit.
+) -> tuple[CheckpointCache, Sequence[int]]:
+    """The checkpoint cache of a fit and the seeds to use; refuses a checkpoint of another fit.
 
     With ``any_seeds`` those of the checkpoint are taken, if there is one, whatever they are.
     """
     if checkpoint is None:
-        return BlankLedger(), seeds
+        return NoCheckpointCache(), seeds
     if not isinstance(checkpoint, Checkpoint):
         if not isinstance(checkpoint, (str, Path)):
             raise TypeError(
@@ -144,7 +145,7 @@ def open_ledger(
     else:
         _refuse_another(checkpoint.folder, found, own, any_seeds)
         own = found
-    return FolderLedger(checkpoint), own["seeds"]
+    return FolderCheckpointCache(checkpoint), own["seeds"]
 
 
 def fingerprint(view: View, runner: Runner) -> dict[str, Any]:

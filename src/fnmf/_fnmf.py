@@ -1,30 +1,22 @@
-"""The estimator: scikit-learn's face of the model. No mathematics here."""
+"""The estimator: parameters in, fitted record adopted. No mathematics here."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
-from fnmf._face import FactorisationFace, workplace
-from fnmf._random import as_random_state
-from fnmf._settings import Settings
+from fnmf._base import FactorisationBase
 from fnmf._sklearn import with_callbacks
-from fnmf._units import in_ordinary_units
-from fnmf._validation import check_data
 
 if TYPE_CHECKING:
     from fnmf._checkpoint import Checkpoint
 
-_MAX_SEED = np.iinfo(np.int32).max
 
-
-class FNMF(FactorisationFace):
+class FNMF(FactorisationBase):
     """Feature weighted non-negative matrix factorisation.
 
     Factorises non-negative data like NMF, but learns which features matter: several weightings
@@ -318,31 +310,9 @@ class FNMF(FactorisationFace):
         -------
         self
         """
-        from fnmf._callbacks import IterationHooks
-        from fnmf._checkpoint import open_ledger
-        from fnmf.schemes import SCHEMES, Problem
-        from fnmf.selection import best_start, consensus
+        from fnmf._fitting import fit_estimator
 
-        settings = Settings.of(vars(self))
-        scheme = SCHEMES[settings.weighting]
-        scheme.check(settings)
-        data = in_ordinary_units(self, check_data(self, X, reset=True), reset=True)
-        settings, number = self._numbered(settings, data)
-        settings = settings.for_data(data)
-        # Begun anew after the choice: a seed gives the same fit as with the number given.
-        rng = as_random_state(self.random_state)
-        drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]
-        iterations, stages = scheme.most_iterations(settings), len(scheme.stages)
-        hooks = IterationHooks(self, data, settings.n_init, iterations, stages)
-        free = self.random_state is None
-        with workplace(self, data, settings.n_jobs) as (view, runner):
-            ledger, seeds = open_ledger(checkpoint, settings, view, drawn, runner, any_seeds=free)
-            problem = Problem(settings, view, int(seeds[-1]), hooks, ledger)
-            fitted = best_start(problem, seeds[:-1], runner)
-            if settings.consensus is not None:
-                fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)
-        self._adopt(replace(fitted, n_components=settings.n_components, **number), data)
-        hooks.end()
+        fitted = fit_estimator(self, X, checkpoint)
         for warning in fitted.warnings:
             # Past scikit-learn's wrapper, to the line that called fit.
             warnings.warn(warning, stacklevel=3)

@@ -12,13 +12,12 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from fnmf._face import NonNegativeFace
+from fnmf._base import NonNegativeBase
 from fnmf._fnmf import FNMF
 from fnmf._random import as_random_state
 from fnmf._settings import Settings
-from fnmf._units import in_ordinary_units
-from fnmf._validation import check_data, check_integer
 from fnmf.data import View, is_dask, view_of
+from fnmf.validation import check_data, check_integer, in_ordinary_units
 
 if TYPE_CHECKING:
     from fnmf.streaming import Pace, Stream
@@ -32,7 +31,7 @@ def _defaults() -> dict[str, Any]:
     return FNMF().get_params(deep=False)
 
 
-class MiniBatchFNMF(NonNegativeFace):
+class MiniBatchFNMF(NonNegativeBase):
     """Feature weighted non-negative matrix factorisation of a stream.
 
     Takes rows in batches and keeps a model of what they were lately: a sample of fixed size, in
@@ -290,7 +289,7 @@ class MiniBatchFNMF(NonNegativeFace):
 
     def _learn(self, view: View, batches: list[np.ndarray], pace: Pace, last: bool = False) -> None:
         """Take in batches of rows; after the ``last`` one the model shall be of all of them."""
-        from fnmf.runners import threads
+        from fnmf.execution import threads
 
         with threads(pace.settings.n_jobs) as runner:
             for rows in batches:
@@ -320,8 +319,8 @@ class MiniBatchFNMF(NonNegativeFace):
         self.structure_found_, self.n_iter_ = fitted.structure_found, fitted.n_iter
 
     def _new_rows(self, what: str, view: View) -> np.ndarray:
-        from fnmf.runners import threads
-        from fnmf.schemes import SCHEMES
+        from fnmf._schemes import SCHEMES
+        from fnmf.execution import threads
 
         settings, make = self._pace().settings, getattr(SCHEMES["relevance"], what)
         with threads(settings.n_jobs) as runner:

@@ -8,7 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from fnmf._validation import (
+from fnmf.data import Data, is_dask, working_dtype
+from fnmf.validation import (
     STARTS,
     check_choice,
     check_graph,
@@ -17,7 +18,6 @@ from fnmf._validation import (
     check_jobs,
     check_real,
 )
-from fnmf.data import Data, is_dask, working_dtype
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Settings:
     @property
     def search(self) -> str:
         """Name of the neighbour search."""
-        return "faiss" if self.builds_graph and self.graph == "approximate" else "auto"
+        return "faiss" if self.builds_graph and self.graph == "approximate" else "exact"
 
     @property
     def in_turn(self) -> bool:

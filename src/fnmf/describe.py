@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._statistics import Statistics, cluster_statistics, notice, top_indices
-from fnmf._text import counted, listed, number, visible
+from fnmf.display import counted, listed, number, visible
+from fnmf.statistics import Statistics, cluster_statistics, notice, top_indices
 
 __all__ = [
     "ClusterDescription",

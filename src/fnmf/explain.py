@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf._text import number, visible
+from fnmf.affinity import neighbors_of
 from fnmf.data import View, view_of
-from fnmf.graph import neighbors_of
-from fnmf.runners import Runner
+from fnmf.display import number, visible
+from fnmf.execution import Runner
 
 __all__ = ["Change", "Evidence", "Explanation", "Neighbour", "explained"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from fnmf._validation import check_integer
+from fnmf.validation import check_integer
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

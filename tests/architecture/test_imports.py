@@ -10,20 +10,28 @@ import fnmf
 ROOT = Path(fnmf.__file__).parent
 # From the inside out; a part may use those of its own line and of the lines above it.
 LAYERS = (
-    ("exceptions", "_atomic", "_text", "_names", "_curves", "_random", "_sklearn", "_compile"),
-    ("data", "_validation", "_units", "_settings", "_fitted", "_statistics", "metrics", "datasets"),
-    ("terms",),
-    ("backends", "runners"),
-    ("distributed",),
-    ("_seeding", "_labels", "_lloyd"),
-    ("solver", "graph"),
-    ("portfolio",),
-    ("schemes",),
-    ("selection",),
-    ("streaming",),
-    ("describe", "explain", "_notebook", "_answers"),
-    ("_fnmf", "_minibatch", "_face", "_callbacks", "_checkpoint", "baselines", "restarts"),
+    ("exceptions", "_atomic", "_random", "_sklearn", "_compile", "relevance.defaults"),
+    ("data", "validation", "_settings", "_fitted", "metrics", "datasets"),
+    ("kernels", "execution"),
+    ("statistics", "kmeans"),
+    ("display",),
+    ("affinity",),
+    ("factorization",),
+    ("relevance",),
+    ("_schemes",),
     ("choosing",),
+    ("streaming",),
+    ("describe", "explain", "graph", "_interpretation"),
+    (
+        "_fnmf",
+        "_minibatch",
+        "_base",
+        "_callbacks",
+        "_checkpoint",
+        "_choose",
+        "_fitting",
+        "baselines",
+    ),
     ("io", "persistence", "reporting", "experiments", "inspection", "demo", "scverse"),
     ("cli",),
 )
@@ -64,7 +72,9 @@ GRAPH = {module: sorted(set(imports(module)) - {module, "fnmf"}) for module in M
 
 
 def part_of(module):
-    return module.split(".")[1]
+    """The record of constants imports nothing and is read by every layer: a part of its own."""
+    name = module.removeprefix("fnmf.")
+    return name if name in RANK else name.split(".")[0]
 
 
 def cycle_in(graph):

@@ -89,7 +89,7 @@ def test_agreements_are_counted_over_the_runs_with_both_samples():
     X, _ = make_blobs(40, centers=3, cluster_std=3.0, random_state=0)
     agreement = agreements(X, 3, 7, 25, np.random.RandomState(0))
     # The same runs, counted pair by pair.
-    from fnmf._seeding import fit_kmeans
+    from fnmf.kmeans import fit_kmeans
 
     generator = np.random.RandomState(0)
     runs = []

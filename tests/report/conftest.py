@@ -177,7 +177,7 @@ class Browser:
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
-    def complaints(self) -> list:
+    def fit_warnings(self) -> list:
         """Everything a reader would find in the console, and every request that left the page."""
         self.js("1")
         found = []

@@ -11,7 +11,7 @@ import pytest
 )
 def test_renders_without_complaints_or_requests(browser, page, n, d, k, dark):
     browser.open(page(n, d, k), dark=dark)
-    assert browser.complaints() == []
+    assert browser.fit_warnings() == []
     assert browser.js("document.querySelectorAll('details.card').length") == k
     assert browser.js("document.querySelectorAll('#map-points path').length") == n
     # The policy lets the page's own style and script through.
@@ -40,7 +40,7 @@ def test_images_are_decoded(browser, page):
     # Three clusters twice, all features, three weightings, three components.
     assert len(sizes) == 13
     assert set(map(tuple, sizes)) == {(5, 2)}
-    assert browser.complaints() == []
+    assert browser.fit_warnings() == []
 
 
 def test_numbers_arrive_as_they_were_sent(browser, page):
@@ -195,7 +195,7 @@ def test_hostile_names_stay_text(browser, page):
     assert "10 features" in browser.js("document.getElementById('found').innerText")
     assert browser.js("document.querySelectorAll('img').length") == 0
     assert browser.js("document.title").startswith("<img src=x")
-    assert browser.complaints() == []
+    assert browser.fit_warnings() == []
 
 
 def test_the_page_lives_in_a_notebook(browser, make, tmp_path):
@@ -212,4 +212,4 @@ def test_the_page_lives_in_a_notebook(browser, make, tmp_path):
     assert browser.js(ready)
     browser.js(f"{inside}.querySelector('.pick[data-c=\"1\"]').click()")
     assert "cluster 1" in browser.js(f"{inside}.getElementById('selection-text').textContent")
-    assert browser.complaints() == []
+    assert browser.fit_warnings() == []

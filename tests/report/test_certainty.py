@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import fnmf
+from fnmf.choosing import NumberOfClusters
 from fnmf.reporting import compare
-from fnmf.selection import NumberOfClusters
 
 SCORES = [("k", "i8"), ("score", "f8"), ("spread", "f8"), ("rows_agree", "f8")]
 
@@ -84,7 +84,7 @@ def test_rates_of_false_discoveries_are_told_and_sort(browser, sure):
 
 
 def test_the_mark_of_chance_stands_where_chance_ends(browser, sure):
-    from fnmf._statistics import cluster_statistics
+    from fnmf.statistics import cluster_statistics
 
     path = sure()
     browser.open(path)
@@ -135,7 +135,7 @@ def test_the_page_of_one_cluster_does_not_compare_it(browser, make, tmp_path):
     case.model.k_scores_ = np.array([(2, 0.5, 0.1, 0.4), (3, 0.4, 0.1, 0.4)], SCORES)
     fnmf.report(case.model, case.X, tmp_path / "one.html")
     browser.open(tmp_path / "one.html")
-    assert browser.complaints() == []
+    assert browser.fit_warnings() == []
     assert "No clusters were found" in browser.js("document.querySelector('.lead').innerText")
     assert "nothing to set them apart" in browser.js("document.querySelector('.answer').innerText")
     heads = "[...document.querySelectorAll('#sample-table thead button')].map(b => b.textContent)"
@@ -172,7 +172,7 @@ def test_a_comparison_frames_matches_and_fits_screen_and_paper(browser, make, tm
     second.feature_importances_ = second.feature_importances_[::-1].copy()
     compare(first, second, tmp_path / "c.html", names=("before", "after"))
     browser.open(tmp_path / "c.html", dark=dark)
-    assert browser.complaints() == []
+    assert browser.fit_warnings() == []
     framed = browser.every("td.matched", "[e.parentNode.rowIndex, e.cellIndex]")
     # Renamed clusters are the same clusters.
     assert framed == [[1, 2], [2, 3], [3, 4], [4, 1]]

@@ -68,7 +68,7 @@ def test_other_samples_are_refused(make):
 def test_the_page_sorts_and_does_not_complain(browser, make, tmp_path):
     compare(*two_fits(make), tmp_path / "c.html", sample_names=[f"<b>{i}" for i in range(120)])
     browser.open(tmp_path / "c.html", width=380)
-    assert browser.complaints() == []
+    assert browser.fit_warnings() == []
     assert browser.fits()
     names = "[...document.querySelectorAll('#samples tbody th')].map(c => c.textContent)"
     assert browser.js(names)[0] == "<b>0"

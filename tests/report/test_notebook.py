@@ -4,7 +4,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 
-from fnmf._notebook import summary_html
+from fnmf.display import summary_html
 
 
 class Text(HTMLParser):
@@ -50,5 +50,5 @@ def test_it_renders_without_complaints(browser, make, tmp_path):
     head = "<!doctype html><meta charset=utf-8>"
     page.write_text(head + summary_html(make().model), encoding="utf-8")
     browser.open(page)
-    assert browser.complaints() == []
+    assert browser.fit_warnings() == []
     assert browser.js("document.querySelectorAll('.fnmf table').length") == 3

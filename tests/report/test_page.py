@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import fnmf
-from fnmf._text import number, visible
+from fnmf.display import number, visible
 from fnmf.reporting._page import json_for_html
 
 HOSTILE = [

@@ -110,7 +110,7 @@ def test_a_nonsense_address_selects_nothing(browser, page, address):
     browser.js(f"location.hash = {address!r}")
     browser.js("new Promise(done => setTimeout(done, 60))")
     assert browser.js(DIMMED) == 0
-    assert browser.complaints() == []
+    assert browser.fit_warnings() == []
 
 
 def test_a_box_on_the_map_selects_samples(browser, page):

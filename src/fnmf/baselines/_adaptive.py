@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf.affinity import adaptive_weights, nearest_neighbors
 from fnmf.baselines._matrix import Matrix, dense, is_sparse, squared_norms
 from fnmf.baselines._simplex import edge_distances, project_block, project_rows
 from fnmf.baselines._spectral import indicators, laplacian, smallest_eigenvectors
-from fnmf.graph import adaptive_weights, nearest_neighbors
-from fnmf.runners import threads
+from fnmf.execution import threads
 
 # Bytes of one dense block of distances.
 _BLOCK_BYTES = 16_000_000

@@ -1,4 +1,4 @@
-"""What the competitors share on the outside: checks at the door and fitted attributes."""
+"""What the competitors share: validation and fitted attributes."""
 
 import warnings
 from abc import abstractmethod
@@ -11,10 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from fnmf._random import as_random_state
-from fnmf._validation import check_data, check_integer
 from fnmf.baselines._matrix import Matrix, is_sparse
 from fnmf.baselines._rank import StructuredGraph
 from fnmf.data import MappedCSR
+from fnmf.validation import check_data, check_integer
 
 
 class Competitor(BaseEstimator):

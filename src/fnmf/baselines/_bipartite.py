@@ -7,11 +7,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
+from fnmf.affinity import adaptive_weights, nearest_neighbors
 from fnmf.baselines._adaptive import sparse_graph
 from fnmf.baselines._matrix import Matrix
 from fnmf.baselines._simplex import edge_distances, project_rows
 from fnmf.baselines._spectral import inverse_root
-from fnmf.graph import adaptive_weights, nearest_neighbors
 
 # Below this singular value the small Gram matrix has lost too many digits.
 _SMALL_SINGULAR_VALUE = 1e-4

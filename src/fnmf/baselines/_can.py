@@ -3,12 +3,12 @@
 from functools import partial
 from typing import Any, Self
 
-from fnmf._validation import check_choice, check_integer
 from fnmf.baselines._adaptive import Neighbors, embed, full_step, local_step
 from fnmf.baselines._base import GraphClusterer, check_neighbors
 from fnmf.baselines._components import components
 from fnmf.baselines._matrix import unit_scale
 from fnmf.baselines._rank import search_rank
+from fnmf.validation import check_choice, check_integer
 
 DEFAULT_NEIGHBORS = 15
 

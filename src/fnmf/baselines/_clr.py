@@ -6,14 +6,14 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf._validation import check_choice, check_integer, check_real
+from fnmf.affinity import adaptive_neighbors
 from fnmf.baselines._adaptive import embed, sparse_graph
 from fnmf.baselines._base import GraphClusterer, check_neighbors
 from fnmf.baselines._components import components
 from fnmf.baselines._matrix import is_sparse, unit_scale
 from fnmf.baselines._rank import search_rank
 from fnmf.baselines._simplex import edge_distances, minimise_rows, project_rows
-from fnmf.graph import adaptive_neighbors
+from fnmf.validation import check_choice, check_integer, check_real
 
 
 class CLR(GraphClusterer):

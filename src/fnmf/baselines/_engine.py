@@ -11,16 +11,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from fnmf._labels import kmeans_on
-from fnmf._units import in_ordinary_units
-from fnmf._validation import check_data, check_init, check_integer, check_real
+from fnmf.affinity import Attraction
 from fnmf.baselines._base import Competitor, as_seed
 from fnmf.data import Data, View, view_of, working_dtype
-from fnmf.runners import Runner, threads
-from fnmf.schemes import initial_factors
-from fnmf.solver import Factors, Machine, Result, RowModel, Stopping, encode, solve
-from fnmf.terms import (
-    Attraction,
+from fnmf.execution import Runner, threads
+from fnmf.factorization import initial_factors
+from fnmf.factorization.solver import (
+    ExecutionContext,
+    Factors,
+    Result,
+    RowModel,
+    Stopping,
+    encode,
+    solve,
+)
+from fnmf.factorization.terms import (
     EvenRows,
     FixedWeighting,
     FreeBasis,
@@ -28,6 +33,8 @@ from fnmf.terms import (
     RowWeights,
     graph_ties,
 )
+from fnmf.kmeans import kmeans_on
+from fnmf.validation import check_data, check_init, check_integer, check_real, in_ordinary_units
 
 _MIN_ITER = 30
 _MAX_SEED = np.iinfo(np.int32).max
@@ -76,9 +83,9 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
         seeds = [seed, *np.random.RandomState(seed).randint(_MAX_SEED, size=n_init - 1)]
         with threads(self.n_jobs) as runner:
             graph = self._neighbor_graph(data, runner)
-            machine = Machine(view_of(data), runner)
+            context = ExecutionContext(view_of(data), runner)
             runs = (
-                self._run(machine, graph, smoothness, init, np.random.RandomState(one))
+                self._run(context, graph, smoothness, init, np.random.RandomState(one))
                 for one in seeds
             )
             best = min(runs, key=lambda run: run.history["total"][-1])
@@ -118,21 +125,21 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
         return 0.0
 
     def _start(
-        self, machine: Machine, init: Any, rng: np.random.RandomState
+        self, context: ExecutionContext, init: Any, rng: np.random.RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
         """U and V to begin with."""
-        return initial_factors(machine.view, self.n_clusters, init, 1.0, rng, machine.runner)
+        return initial_factors(context.view, self.n_clusters, init, 1.0, rng, context.runner)
 
     def _run(
         self,
-        machine: Machine,
+        context: ExecutionContext,
         graph: sp.csr_array | None,
         smoothness: float,
         init: Any,
         rng: np.random.RandomState,
     ) -> Result:
-        view = machine.view
-        U, V = self._start(machine, init, rng)
+        view = context.view
+        U, V = self._start(context, init, rng)
         # One weighting of ones, fully used by every sample: no weights at all.
         factors = Factors(U, V, np.ones((1, 1), V.dtype), np.ones((1, len(U))))
         objective = Objective(
@@ -143,7 +150,7 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
             shared=True,
         )
         stopping = Stopping(max_iter=self.max_iter, min_iter=_MIN_ITER, tol=float(self.tol))
-        return solve(machine, objective, factors, "mu-fast", stopping)
+        return solve(context, objective, factors, "mu-fast", stopping)
 
     def _keep(self, best: Result, n_clusters: int, seed: int) -> None:
         U, V = best.factors.U, best.factors.V

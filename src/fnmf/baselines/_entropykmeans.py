@@ -7,11 +7,11 @@ import numpy as np
 from sklearn.cluster import kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
 
-from fnmf._validation import check_integer, check_real
 from fnmf.baselines._base import as_seed
 from fnmf.baselines._lloyd import means, nearest_centres, squared, within
 from fnmf.baselines._matrix import Matrix, dense
 from fnmf.baselines._rival import Rival, count_rows
+from fnmf.validation import check_integer, check_real
 
 
 class EntropyKMeans(Rival):

@@ -5,15 +5,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf._validation import check_choice, check_graph, check_real
+from fnmf.affinity import Attraction, attraction, neighbor_graph, neighbors_of
 from fnmf.baselines._base import check_neighbors
 from fnmf.baselines._engine import EngineFactorisation
 from fnmf.data import Data, View, view_of, working_dtype
-from fnmf.graph import attraction, neighbor_graph, neighbors_of
-from fnmf.runners import Runner
-from fnmf.schemes import initial_factors
-from fnmf.solver import Machine
-from fnmf.terms import Attraction
+from fnmf.execution import Runner
+from fnmf.factorization import initial_factors
+from fnmf.factorization.solver import ExecutionContext
+from fnmf.validation import check_choice, check_graph, check_real
 
 
 class GNMF(EngineFactorisation):
@@ -133,7 +132,7 @@ class GNMF(EngineFactorisation):
         return check_real("smoothness", self.smoothness)
 
     def _start(
-        self, machine: Machine, init: Any, rng: np.random.RandomState
+        self, machine: ExecutionContext, init: Any, rng: np.random.RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
         if not self.normalize_start:
             return super()._start(machine, init, rng)

@@ -6,11 +6,11 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.special import ndtr
 
-from fnmf._labels import kmeans_on
-from fnmf._validation import check_integer
 from fnmf.baselines._base import as_seed
 from fnmf.baselines._matrix import dense
 from fnmf.baselines._rival import Rival
+from fnmf.kmeans import kmeans_on
+from fnmf.validation import check_integer
 
 # Numbers drawn together when the null distribution is simulated.
 _DRAWN_AT_ONCE = 2_000_000

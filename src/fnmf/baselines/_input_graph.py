@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf._validation import check_choice, check_graph
+from fnmf.affinity import adaptive_neighbors
 from fnmf.baselines._base import check_neighbors
 from fnmf.baselines._matrix import Matrix, unit_scale
-from fnmf.graph import adaptive_neighbors
+from fnmf.validation import check_choice, check_graph
 
 
 def input_graph(X: Matrix, graph: Any, n_neighbors: int, n_jobs: int | None) -> sp.csr_array:

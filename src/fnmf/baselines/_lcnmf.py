@@ -10,8 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._compile import njit
-from fnmf._labels import kmeans_on
-from fnmf._validation import check_choice, check_integer, check_real
+from fnmf.affinity import adaptive_weights, nearest_neighbors
 from fnmf.baselines._base import Competitor, as_seed
 from fnmf.baselines._components import bipartite_components
 from fnmf.baselines._matrix import Matrix, dense, is_sparse
@@ -19,7 +18,8 @@ from fnmf.baselines._nnls import nonnegative_rows
 from fnmf.baselines._prototypes import centroids
 from fnmf.baselines._rank import table
 from fnmf.baselines._spectral import indicators, laplacian, smallest_eigenvectors
-from fnmf.graph import adaptive_weights, nearest_neighbors
+from fnmf.kmeans import kmeans_on
+from fnmf.validation import check_choice, check_integer, check_real
 
 FIELDS = ("total", "reconstruction", "rank", "strength", "n_connected_components")
 
@@ -59,7 +59,7 @@ class LCNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
         Projected gradient steps on G in each iteration.
     max_iter : int, default=60
         Iterations.
-    random_state : int, RandomState, Generator or None, default=None
+    random_state : int, RandomState instance or None, default=None
         Seed of the start and of k-means.
     n_jobs : int, optional
         Threads of the neighbour search. The result does not depend on it.

@@ -7,11 +7,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from fnmf._validation import check_real
 from fnmf.baselines._base import as_seed
 from fnmf.baselines._components import in_order_of_first_sample
 from fnmf.baselines._input_graph import input_graph
 from fnmf.baselines._rival import Rival
+from fnmf.validation import check_real
 
 # Halvings of the interval of resolutions; the counts jump, so a finer one finds nothing new.
 _STEPS = 25

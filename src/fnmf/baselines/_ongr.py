@@ -9,15 +9,15 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from fnmf._labels import kmeans_on
-from fnmf._validation import check_choice, check_integer, check_real
+from fnmf.affinity import adaptive_weights, nearest_neighbors
 from fnmf.baselines._base import Competitor, as_seed
 from fnmf.baselines._components import components, in_order_of_first_sample
 from fnmf.baselines._input_graph import input_graph
 from fnmf.baselines._rank import table
 from fnmf.baselines._spectral import indicators, inverse_root, smallest_eigenvectors
 from fnmf.baselines._stiefel import polar_factor, random_orthonormal
-from fnmf.graph import adaptive_weights, nearest_neighbors
+from fnmf.kmeans import kmeans_on
+from fnmf.validation import check_choice, check_integer, check_real
 
 FIELDS = ("total", "reconstruction", "coupling")
 

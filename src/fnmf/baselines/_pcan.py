@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import eigh
 
-from fnmf._validation import check_choice, check_integer
 from fnmf.baselines._adaptive import Neighbors, embed, full_step, local_step
 from fnmf.baselines._base import GraphClusterer, check_neighbors
 from fnmf.baselines._can import DEFAULT_NEIGHBORS
@@ -16,6 +15,7 @@ from fnmf.baselines._components import components
 from fnmf.baselines._matrix import Matrix, dense, unit_scale
 from fnmf.baselines._rank import search_rank
 from fnmf.baselines._spectral import laplacian
+from fnmf.validation import check_choice, check_integer
 
 _NULL_SPACE = 1e-8
 # From this step on the local mode searches neighbours in the projected space.

@@ -3,9 +3,9 @@
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf._seeding import fit_kmeans
 from fnmf.baselines._bipartite import degrees
 from fnmf.baselines._matrix import Matrix, dense, is_sparse
+from fnmf.kmeans import fit_kmeans
 
 
 def draw_prototypes(X: Matrix, m: int, init: str, seed: int) -> np.ndarray:

@@ -9,9 +9,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from fnmf._labels import kmeans_on
-from fnmf._seeding import fit_kmeans
-from fnmf._validation import check_choice, check_integer, check_real
 from fnmf.baselines._base import Competitor, as_seed
 from fnmf.baselines._components import in_order_of_first_sample
 from fnmf.baselines._input_graph import input_graph
@@ -21,6 +18,8 @@ from fnmf.baselines._rank import table
 from fnmf.baselines._rmnmf_rows import advance_rows, clean_rows, pack_basis, project_rows
 from fnmf.baselines._spectral import Laplacian, laplacian
 from fnmf.baselines._stiefel import polar_factor
+from fnmf.kmeans import fit_kmeans, kmeans_on
+from fnmf.validation import check_choice, check_integer, check_real
 
 FIELDS = ("total", "reconstruction", "smoothness", "residual_data", "residual_sign")
 

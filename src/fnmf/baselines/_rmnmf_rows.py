@@ -3,17 +3,9 @@
 import numpy as np
 
 from fnmf._compile import njit
-from fnmf.backends.compiler import FAST
-from fnmf.backends.panels import reconstruct
-from fnmf.backends.tiles import (
-    COMPONENTS,
-    LINE,
-    ROWS,
-    padded,
-    project,
-    wide_vectors,
-    zeros,
-)
+from fnmf.kernels.compiler import FAST
+from fnmf.kernels.panels import reconstruct
+from fnmf.kernels.tiles import COMPONENTS, LINE, ROWS, padded, project, wide_vectors, zeros
 
 
 def pack_basis(U: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from fnmf.baselines._engine import EngineFactorisation
-from fnmf.terms import RobustRows
+from fnmf.factorization.terms import RobustRows
 
 
 class RNMF(EngineFactorisation):

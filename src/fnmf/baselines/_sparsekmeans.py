@@ -5,11 +5,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf._validation import check_integer, check_real
 from fnmf.baselines._base import as_seed
 from fnmf.baselines._lloyd import lloyd, means, nearest_centres
 from fnmf.baselines._matrix import Matrix, is_sparse
 from fnmf.baselines._rival import Rival, columns, distinct_kmeans
+from fnmf.validation import check_integer, check_real
 
 _N_BOUNDS = 10
 _LLOYD_STEPS = 50

@@ -109,7 +109,7 @@ def _in_own_words(error: Exception, text: str) -> str:
 
 def fail(text: str, code: int) -> NoReturn:
     """Say what went wrong and leave."""
-    from fnmf._text import visible
+    from fnmf.display import visible
 
     lines = [visible(line, longest=2000) for line in text.split("\n")]
     with suppress(OSError):

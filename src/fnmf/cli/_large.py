@@ -71,7 +71,7 @@ def large_run(where: Where, model: Any, normalize: str, image_shape: str | None)
         )
     if type(model).__name__ != OURS:
         raise UsageError(f"Only --method {OURS} can read by blocks.")
-    from fnmf.runners import n_threads
+    from fnmf.execution import n_threads
 
     cores = n_threads(where.jobs)
     chunks = open_chunks(where.path, parse_size(where.memory), cores)

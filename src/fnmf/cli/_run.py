@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from fnmf import __version__
+from fnmf.choosing import restart_agreement
 from fnmf.cli._errors import UsageError
 from fnmf.cli._files import RUN_FILES
 from fnmf.cli._folder import check_folder, content_hash, results_folder
@@ -31,7 +32,6 @@ from fnmf.describe import cluster_statistics
 from fnmf.io import Recipe, Table
 from fnmf.persistence import save
 from fnmf.reporting import About, summarise, write_page
-from fnmf.restarts import restart_agreement
 
 
 def parse_shape(text: str | None, n_features: int) -> tuple[int, int] | None:

@@ -52,11 +52,11 @@ def inspect(
         import numpy as np
         import scipy.sparse as sp
 
-        from fnmf._text import visible
         from fnmf.cli._folder import finish_moves
         from fnmf.cli._outputs import to_json
         from fnmf.cli._show import add_row, console, table
         from fnmf.describe import top_indices
+        from fnmf.display import visible
         from fnmf.persistence import inspect as look
         from fnmf.reporting import feature_names
 

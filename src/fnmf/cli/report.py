@@ -116,6 +116,7 @@ def _draw(
 ) -> None:
     import numpy as np
 
+    from fnmf.choosing import restart_agreement
     from fnmf.cli._data import read
     from fnmf.cli._folder import content_hash, update_record
     from fnmf.cli._hints import findings_in_options
@@ -123,7 +124,6 @@ def _draw(
     from fnmf.cli._run import parse_shape
     from fnmf.cli.apply import open_model
     from fnmf.reporting import About, summarise, write_page
-    from fnmf.restarts import restart_agreement
 
     record, reading, file, expected, shape = _record_of(folder, data)
     if not file.exists():

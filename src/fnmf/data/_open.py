@@ -20,7 +20,7 @@ _SMALL_BYTES = 2**24
 
 
 def view_of(X: Data, scaling: Scaling | None = None, columns: np.ndarray | None = None) -> View:
-    """The view of a data matrix that has passed the door; dense ones may lack some columns."""
+    """The view of a data matrix that has been validated; dense ones may lack some columns."""
     if isinstance(X, np.ndarray):
         return DenseView(X, scaling, columns)
     return SparseView(X, scaling)

@@ -1,4 +1,4 @@
-"""What may be behind the door, and the one rule for number types."""
+"""Types of validated data, and the one rule for number types."""
 
 from typing import Any
 

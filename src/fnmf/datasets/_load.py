@@ -1,4 +1,4 @@
-"""One door to all data sets: a folder of the user's, the cache, then the public original."""
+"""Data sets by name: from a folder of the user, the cache, or the public original."""
 
 import hashlib
 import os

@@ -66,7 +66,7 @@ def prepared(dataset: str, data_home: Any) -> Bunch:
 
 @lru_cache(maxsize=2)
 def _shared_graph(dataset: str, data_home: Any, n_neighbors: int) -> Any:
-    from fnmf.graph import adaptive_neighbors
+    from fnmf.affinity import adaptive_neighbors
 
     return adaptive_neighbors(prepared(dataset, data_home).data, n_neighbors)
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf._validation import check_choice
 from fnmf.io._table import Table, check_not_empty
 from fnmf.io._told import Note, TableError, raise_all
+from fnmf.validation import check_choice
 
 MISSING_CHOICES = ("error", "drop", "zero", "median")
 NEGATIVE_CHOICES = ("error", "shift", "abs")

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from fnmf._validation import check_choice
 from fnmf.io._apart import note_genes_in_rows
 from fnmf.io._dialect import Given
 from fnmf.io._open import check_readable
 from fnmf.io._options import Options
 from fnmf.io._table import Roles, Table
 from fnmf.io._told import TableError, one_line, raise_all
+from fnmf.validation import check_choice
 
 # Ending, and the module and function that read it; anything else is text. Imported when needed.
 _READERS = {

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf._validation import check_choice
 from fnmf.io._clean import Cleaning, clean
 from fnmf.io._encode import Encoding, learn_encoding
 from fnmf.io._table import Table
 from fnmf.io._told import Note, TableError, listed, raise_all
+from fnmf.validation import check_choice
 
 _UNLIKE_UNITS = 1000.0
 _KEYS = ("columns", "normalize", "missing", "negative", "fill", "shift", "scale")

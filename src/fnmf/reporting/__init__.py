@@ -1,6 +1,6 @@
 """One self-contained HTML page from a fitted model, or from two of them."""
 
-from fnmf._names import feature_names
+from fnmf.display import feature_names
 from fnmf.reporting._page import write_page
 from fnmf.reporting._report import Report, compare, report
 from fnmf.reporting._summary import About, summarise

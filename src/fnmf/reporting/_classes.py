@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._statistics import Statistics
-from fnmf._text import listed, visible
+from fnmf.display import listed, visible
 from fnmf.metrics import clustering_accuracy, normalized_mutual_information
+from fnmf.statistics import Statistics
 
 MOST_CLASSES = 100
 # A share of a class, or of a cluster, that is worth a sentence.

@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._statistics import Statistics, top_indices
-from fnmf._text import counted, visible
+from fnmf.choosing import Agreement
 from fnmf.describe import ClusterDescription
+from fnmf.display import counted, visible
 from fnmf.reporting._findings import stability_word
 from fnmf.reporting._images import heat_image
-from fnmf.restarts import Agreement
+from fnmf.statistics import Statistics, top_indices
 
 _TOP_OF_CLUSTER = 8
 

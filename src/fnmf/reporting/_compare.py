@@ -7,14 +7,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf import __version__
-from fnmf._names import feature_names as names_of_features
-from fnmf._names import sample_names as names_of_samples
-from fnmf._statistics import top_indices
-from fnmf._text import counted, listed, visible
+from fnmf.choosing import matched_clusters
+from fnmf.display import counted, listed, visible
+from fnmf.display import feature_names as names_of_features
+from fnmf.display import sample_names as names_of_samples
 from fnmf.metrics import normalized_mutual_information
 from fnmf.reporting._features import importances_of
 from fnmf.reporting._settings import parameters
-from fnmf.restarts import matched_clusters
+from fnmf.statistics import top_indices
 
 _MOST_SAMPLES = 2000
 _MOST_FEATURES = 50

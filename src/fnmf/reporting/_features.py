@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._statistics import Statistics
-from fnmf._text import listed, visible
+from fnmf.display import listed, visible
+from fnmf.factorization.terms import overlap
+from fnmf.relevance.defaults import DEFAULTS
 from fnmf.reporting._images import heat_image
-from fnmf.terms import overlap
+from fnmf.statistics import Statistics
 
 TOP = 30
-FALSE_DISCOVERIES = 0.1
 _MOST_WEIGHTINGS = 24
 _NEXT_TO_NOTHING = 1e-3
 _SAME = 0.99
@@ -29,8 +29,8 @@ def importances_of(model: Any) -> np.ndarray | None:
 def mattering(model: Any, stats: Statistics) -> tuple[np.ndarray, str]:
     """Which features matter, and by what that was judged."""
     if (qvalues := getattr(model, "feature_qvalues_", None)) is not None:
-        rate = f"at a false discovery rate of {FALSE_DISCOVERIES:.0%}"
-        return np.asarray(qvalues, dtype=float) <= FALSE_DISCOVERIES, rate
+        rate = f"at a false discovery rate of {DEFAULTS.false_discoveries:.0%}"
+        return np.asarray(qvalues, dtype=float) <= DEFAULTS.false_discoveries, rate
     if (relevance := getattr(model, "feature_relevance_", None)) is not None:
         return np.asarray(relevance, dtype=float) > 0, "beyond what chance would explain"
     return stats.explained > stats.chance, "beyond what shuffled samples would show"

@@ -7,10 +7,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from fnmf._statistics import Statistics
-from fnmf._text import counted
-from fnmf.restarts import Agreement
-from fnmf.terms import collapsed, effective_features, empty_share
+from fnmf.choosing import Agreement
+from fnmf.display import counted
+from fnmf.factorization.terms import collapsed, effective_features, empty_share
+from fnmf.statistics import Statistics
 
 _UNSURE = 0.5
 

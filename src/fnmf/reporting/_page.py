@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fnmf._atomic import atomic_file
-from fnmf._text import number
+from fnmf.display import number
 
 _TEMPLATES = Path(__file__).parent / "templates"
 # Eight colours that all kinds of colour vision tell apart, three to one against the paper;

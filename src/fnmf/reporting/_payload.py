@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import fnmf
-from fnmf._statistics import Statistics, rows_between
 from fnmf.reporting._samples import Drawn, chosen_samples
+from fnmf.statistics import Statistics, rows_between
 
 # Compressed bytes; a third more once they are text.
 _VALUES_ROOM, _SPREAD_ROOM, _NAMES_ROOM = 1_100_000, 1_100_000, 800_000

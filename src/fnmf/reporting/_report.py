@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from fnmf._atomic import atomic_file
+from fnmf.choosing import NumberOfClusters, restart_agreement
 from fnmf.reporting._compare import compare_models
 from fnmf.reporting._page import render, render_comparison
 from fnmf.reporting._summary import About, summarise
-from fnmf.restarts import restart_agreement
-from fnmf.selection import NumberOfClusters
 
 _HEIGHT = 900
 
@@ -94,7 +93,7 @@ def report(
         Height and width, if samples are images: weights and means are then shown as images.
     n_restarts : int, default=0
         Fit again this many times from other random starts, with
-        :func:`fnmf.restarts.restart_agreement`, and tell which clusters come back.
+        :func:`fnmf.choosing.restart_agreement`, and tell which clusters come back.
     notes : sequence of str, default=()
         Remarks to print below the warnings.
     unit : str, default="samples"

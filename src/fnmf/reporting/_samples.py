@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf._statistics import Statistics, rows_between
 from fnmf.reporting._layout import Layout, layouts
+from fnmf.statistics import Statistics, rows_between
 
 MOST_POINTS = 3000
 _NEIGHBOURS = 6

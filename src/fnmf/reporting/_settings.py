@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._text import listed, number, visible
-from fnmf.selection import NumberOfClusters
+from fnmf.choosing import NumberOfClusters
+from fnmf.display import listed, number, visible
 
 # Columns of the scores that nothing is decided by.
 _TECHNICAL = ("inside", "chance", "eigengap", "smallest")

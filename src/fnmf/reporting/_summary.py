@@ -9,12 +9,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf import __version__
-from fnmf._curves import convergence
-from fnmf._names import feature_names, sample_names
-from fnmf._statistics import Statistics, cluster_statistics
-from fnmf._text import counted, visible
-from fnmf._units import unit_of
+from fnmf.choosing import Agreement, NumberOfClusters
 from fnmf.describe import describe_clusters
+from fnmf.display import convergence, counted, feature_names, sample_names, visible
 from fnmf.reporting._classes import known_classes
 from fnmf.reporting._clusters import cluster_answer, clusters_in_detail, stabilities
 from fnmf.reporting._features import feature_summary, mattering, ranking, weightings
@@ -24,8 +21,8 @@ from fnmf.reporting._layout import HEIGHT, WIDTH
 from fnmf.reporting._payload import Ranked, payload
 from fnmf.reporting._samples import chosen_samples, draw_samples
 from fnmf.reporting._settings import number_of_clusters, parameters, preparations
-from fnmf.restarts import Agreement
-from fnmf.selection import NumberOfClusters
+from fnmf.statistics import Statistics, cluster_statistics
+from fnmf.validation import unit_of
 
 _SILHOUETTE_SAMPLES = 2000
 # What single precision, in which the page holds its numbers, has room for.

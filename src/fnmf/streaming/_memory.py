@@ -12,10 +12,11 @@ import numpy as np
 
 from fnmf._fitted import Fitted
 from fnmf.data import View
-from fnmf.runners import Runner, add_up
-from fnmf.solver import update_basis
+from fnmf.execution import Runner, add_up
+from fnmf.factorization.solver import update_basis
+from fnmf.relevance.weights import relevance
+from fnmf.statistics import Moments
 from fnmf.streaming._reading import Reading, Sums, present
-from fnmf.terms import Moments, relevance
 
 _TINY = np.finfo(np.float64).tiny
 

@@ -10,9 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf._fitted import Fitted
-from fnmf.backends.passes import as_they_are
 from fnmf.data import View
-from fnmf.solver import Encoded, Projected, indicator, solve_rows, sums_by_cluster
+from fnmf.factorization.solver import Encoded, Projected, solve_rows
+from fnmf.kernels.passes import as_they_are
+from fnmf.statistics import indicator, sums_by_cluster
 
 # How far codes may be from where they would stand still: their errors average out in the sums.
 _TOLERANCE = 1e-2

@@ -8,13 +8,14 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from fnmf._fitted import Fitted
+from fnmf._schemes import SCHEMES
 from fnmf._settings import Settings
+from fnmf.affinity import improve, partition
+from fnmf.choosing.starts import best_start
 from fnmf.data import Scaling, View, view_of
-from fnmf.graph import improve, partition
-from fnmf.runners import Runner, add_up, concatenated
-from fnmf.schemes import SCHEMES, Problem, Silent
-from fnmf.selection import best_start
-from fnmf.solver import column_sums
+from fnmf.execution import Runner, add_up, concatenated
+from fnmf.factorization import NullObserver, Problem
+from fnmf.statistics import column_sums
 from fnmf.streaming._memory import Memory
 from fnmf.streaming._reading import Reading, Sums, present
 from fnmf.streaming._reservoir import Reservoir
@@ -54,7 +55,7 @@ def renewed(
         # Chosen when there were as many rows: the codes of a stream keep their units.
         unit = before.fitted.row_scale is None
         settings = replace(settings, row_norm="unit" if unit else "none")
-    fitted = best_start(Problem(settings, view, seed, Silent(), sure=False), [seed], runner)
+    fitted = best_start(Problem(settings, view, seed, NullObserver(), sure=False), [seed], runner)
     fitted = _searched(fitted, settings, seed)
     if before is not None:
         found = SCHEMES["relevance"].predict(before.fitted, settings, view, runner)

@@ -9,12 +9,12 @@ import numpy as np
 
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
-from fnmf._validation import check_real
 from fnmf.data import View
-from fnmf.runners import Runner
+from fnmf.execution import Runner
 from fnmf.streaming._memory import Memory
 from fnmf.streaming._renewal import Before, renewed
 from fnmf.streaming._reservoir import Reservoir
+from fnmf.validation import check_real
 
 _MAX_SEED = np.iinfo(np.int32).max
 # The model is renewed when this share of what is remembered has come since the last time,
@@ -105,7 +105,7 @@ class Stream:
     memory: Memory | None = None
 
     def learn(self, view: View, pace: Pace, runner: Runner) -> bool:
-        """Take in a batch; whether the model was found anew."""
+        """Learn from a batch; returns True if the model was refitted."""
         n, k = view.shape[0], pace.settings.clusters
         if self.memory is not None and len(self.memory.sums.counts) != k:
             raise ValueError(

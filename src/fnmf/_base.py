@@ -1,0 +1,275 @@
+"""What estimators that factorise share: the fitted record as attributes, new rows, tags."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.utils import check_array
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from fnmf._fitted import Fitted
+from fnmf._interpretation import InterpretationMixin
+from fnmf._random import as_random_state
+from fnmf._settings import Settings
+from fnmf._sklearn import CallbackSupportMixin
+from fnmf.data import Data, View, is_dask, view_of, working_dtype
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.validation import check_data, in_ordinary_units
+
+if TYPE_CHECKING:
+    from fnmf.execution import Runner
+
+
+def _recovers_rows(estimator: FactorisationBase) -> bool:
+    from fnmf._schemes import SCHEMES
+
+    if estimator.weighting in SCHEMES and not SCHEMES[estimator.weighting].decodes:
+        raise AttributeError(
+            f'inverse_transform does not exist for weighting="{estimator.weighting}": features '
+            "of weight 0 cannot be recovered from the representation."
+        )
+    return True
+
+
+@contextmanager
+def workplace(estimator: Any, data: Any, n_jobs: int | None) -> Iterator[tuple[View, Runner]]:
+    """How data are seen, and who works through their blocks."""
+    if is_dask(data):
+        from fnmf.execution.dask import dask_runner, dask_view
+
+        with dask_runner(n_jobs) as remote:
+            yield dask_view(estimator, data), remote
+        return
+    from fnmf.execution import threads
+
+    with threads(n_jobs) as runner:
+        yield view_of(data), runner
+
+
+def in_chunks(attributes: dict[str, Any], X: Any) -> dict[str, Any]:
+    """Results of the rows of a Dask array as Dask arrays in the same chunks; others as they are."""
+    if not is_dask(X):
+        return attributes
+    from fnmf.execution.dask import as_dask
+
+    of_rows = ("embedding_", "assignments_", "labels_", "sample_confidence_", "second_labels_")
+    found = {name: as_dask(attributes[name], X) for name in of_rows if name in attributes}
+    return attributes | found
+
+
+class NonNegativeBase(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """A clusterer and transformer of non-negative rows, dense or sparse."""
+
+    components_: np.ndarray
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.components_.shape[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        # Not through ClusterMixin: its checks feed negative data, which we must refuse.
+        tags.estimator_type = "clusterer"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBase):
+    """An estimator that keeps a ``Fitted`` record; subclasses have parameters and ``fit``."""
+
+    # Model files ask for everything that a ``Fitted`` record must have.
+    _keeps_fitted: ClassVar[bool] = True
+    # Constants of the default fit; benchmarks vary them.
+    _defaults: ClassVar[Defaults] = DEFAULTS
+    weighting: str
+    random_state: Any
+    n_jobs: int | None
+    verbose: int
+    embedding_: np.ndarray
+    assignments_: np.ndarray
+    labels_: np.ndarray
+
+    @abstractmethod
+    def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
+        """Learn weights, basis, representation and clusters."""
+
+    def fit_transform(
+        self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
+    ) -> np.ndarray:
+        """Fit and return the representation of the training samples, ``embedding_``."""
+        return self.fit(X, **fit_params).embedding_
+
+    def fit_predict(
+        self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
+    ) -> np.ndarray:
+        """Fit and return the cluster of each training sample, ``labels_``."""
+        return self.fit(X, **fit_params).labels_
+
+    def transform(self, X: ArrayLike | sp.sparray) -> np.ndarray:
+        """Representation of new samples.
+
+        Each is solved on its own, with basis and weights as fitted, and is held to its
+        nearest training samples by the graph term; other new samples have no influence.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        data = in_ordinary_units(self, check_data(self, X, reset=False), reset=False)
+        if is_dask(data):
+            return self._lazily("transform", data, len(self.components_))
+        return self._new_rows("encode", data).astype(working_dtype(data.dtype))
+
+    def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
+        """Cluster of new samples.
+
+        The one that most of their nearest training samples belong to, or the nearest mean where
+        clusters were found about means (``chosen_``); without a graph, or with another weighting
+        than ``"relevance"``, the nearest centre of their representation.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        data = in_ordinary_units(self, check_data(self, X, reset=False), reset=False)
+        if is_dask(data):
+            return self._lazily("predict", data, None)
+        return self._new_rows("predict", data)
+
+    @available_if(_recovers_rows)  # type: ignore[untyped-decorator]
+    def inverse_transform(self, X: ArrayLike) -> np.ndarray:
+        """Samples from their representation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Representation.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        from fnmf._schemes import SCHEMES
+
+        check_is_fitted(self)
+        codes = check_array(X, dtype=(np.float64, np.float32), input_name="X")
+        if codes.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"X has {codes.shape[1]} columns, but the representation of this "
+                f"{type(self).__name__} has {self._n_features_out}; pass what transform returns."
+            )
+        rows = SCHEMES[self._settings().weighting].decode(Fitted.of(vars(self)), codes)
+        # Models stored before there were units have none.
+        return rows * getattr(self, "unit_", 1.0)
+
+    def _new_rows(self, what: str, data: Data) -> np.ndarray:
+        """What the scheme of the fit makes of new rows."""
+        from fnmf._schemes import SCHEMES
+        from fnmf.execution import threads
+
+        settings, fitted = self._settings(), Fitted.of(vars(self._light()))
+        with threads(settings.n_jobs) as runner:
+            scheme = SCHEMES[settings.weighting]
+            return getattr(scheme, what)(fitted, settings, view_of(data), runner)
+
+    def _numbered(self, settings: Settings, data: Data) -> tuple[Settings, dict[str, Any]]:
+        """Settings with a number of components, and what is to be kept of its choice."""
+        from fnmf.choosing.number import NUMBERS, choose_number
+
+        if settings.consensus is not None and is_dask(data):
+            raise ValueError("consensus takes data in memory; leave it out for Dask arrays.")
+        if not settings.automatic:
+            return settings, {}
+        if settings.n_clusters is not None:
+            return settings.with_components(settings.n_clusters), {}
+        seed = as_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        with workplace(self, data, settings.n_jobs) as (view, runner):
+            number = choose_number(view, settings, NUMBERS, seed, runner, self._defaults)
+        return settings.with_components(number.n_components), number.kept()
+
+    def _settings(self) -> Settings:
+        """Settings of the fit, with the number of components that it had."""
+        settings = Settings.of(vars(self))
+        serves = Fitted.serves_relevance(vars(self))
+        if serves is not (settings.weighting == "relevance"):
+            raise ValueError(
+                f'weighting was set to "{settings.weighting}" after a fit with another one; fit '
+                "again, or set it back."
+            )
+        return settings.with_components(len(self.components_))
+
+    def _adopt(self, fitted: Fitted, X: Any) -> None:
+        """Keep what was fitted on X, and nothing of an earlier fit."""
+        attributes = in_chunks(fitted.attributes(), X)
+        for name in Fitted.names():
+            if name in attributes:
+                setattr(self, name, attributes[name])
+            elif hasattr(self, name):
+                delattr(self, name)
+
+    def _lazily(self, method: str, X: Any, width: int | None) -> Any:
+        """A Dask array of what new rows of another one come to, when somebody asks."""
+        from fnmf.execution.dask import new_rows
+
+        dtype = np.dtype(np.int64) if width is None else working_dtype(X.dtype)
+        light = self._light()
+        # A subclass need not have them as parameters.
+        light.n_jobs, light.verbose = 1, 0
+        return new_rows(light, method, X, width, dtype)
+
+    def _light(self) -> Self:
+        """A copy without Dask arrays: of all that they hold new rows need one row."""
+        light = copy(self)
+        if is_dask(vars(self).get("labels_")):
+            light.assignments_ = self.assignments_[:1].compute()  # type: ignore[attr-defined]
+            light.embedding_ = np.empty((0, len(self.components_)), self.embedding_.dtype)
+            light.labels_ = np.empty(0, self.labels_.dtype)
+        return light
+
+    @property
+    def _repr_html_(self) -> Any:
+        """What a notebook shows: scikit-learn's diagram, and below it what was learned."""
+        diagram = super()._repr_html_
+        return lambda: diagram() + self._learned()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """The same for programs that ask for all forms at once."""
+        forms = super()._repr_mimebundle_(**options)
+        if "text/html" in forms:
+            forms["text/html"] += self._learned()
+        return forms
+
+    def _learned(self) -> str:
+        """A summary of the fit; nothing before it."""
+        if not hasattr(self, "labels_"):
+            return ""
+        from fnmf.display import summary_html
+
+        return summary_html(self)

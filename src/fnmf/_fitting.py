@@ -1,0 +1,49 @@
+"""A fit of an estimator from its parameters to its fitted attributes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from fnmf._base import FactorisationBase, workplace
+from fnmf._callbacks import IterationHooks
+from fnmf._checkpoint import open_checkpoint
+from fnmf._fitted import Fitted
+from fnmf._random import as_random_state
+from fnmf._schemes import SCHEMES
+from fnmf._settings import Settings
+from fnmf.choosing.consensus import consensus
+from fnmf.choosing.starts import best_start
+from fnmf.factorization import Problem
+from fnmf.validation import check_data, in_ordinary_units
+
+_MAX_SEED = np.iinfo(np.int32).max
+
+
+def fit_estimator(estimator: FactorisationBase, X: Any, checkpoint: Any) -> Fitted:
+    """Validate, fit from all starts, and set the attributes; returns the record with warnings."""
+    settings = Settings.of(vars(estimator))
+    scheme = SCHEMES[settings.weighting]
+    scheme.check(settings)
+    data = in_ordinary_units(estimator, check_data(estimator, X, reset=True), reset=True)
+    settings, number = estimator._numbered(settings, data)
+    settings = settings.for_data(data)
+    # Drawn again after the choice: a seed gives the same fit as with the number given.
+    rng = as_random_state(estimator.random_state)
+    drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]
+    iterations, stages = scheme.most_iterations(settings), len(scheme.stages)
+    hooks = IterationHooks(estimator, data, settings.n_init, iterations, stages)
+    free = estimator.random_state is None
+    with workplace(estimator, data, settings.n_jobs) as (view, runner):
+        cache, seeds = open_checkpoint(checkpoint, settings, view, drawn, runner, any_seeds=free)
+        problem = Problem(
+            settings, view, int(seeds[-1]), hooks, cache, defaults=estimator._defaults
+        )
+        fitted = best_start(problem, seeds[:-1], runner)
+        if settings.consensus is not None:
+            fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)
+    estimator._adopt(replace(fitted, n_components=settings.n_components, **number), data)
+    hooks.end()
+    return fitted

@@ -1,0 +1,281 @@
+"""What a fitted model can say: how good it is, what its clusters are, why a sample is there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import check_is_fitted
+
+from fnmf._fitted import Fitted
+from fnmf.data import is_dask, view_of
+from fnmf.relevance.defaults import DEFAULTS
+from fnmf.validation import check_data, check_integer, in_ordinary_units
+
+if TYPE_CHECKING:
+    from fnmf.describe import ClusterDescription
+    from fnmf.explain import Explanation
+
+_FEWEST_TO_SCORE = 3
+
+
+class InterpretationMixin:
+    """Methods of fitted estimators that keep a ``Fitted`` record."""
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """How well the clusters of the model hold together in data it has not seen.
+
+        Every row of ``X`` gets its cluster from :meth:`predict`. The score is the modularity of
+        these clusters in the graph of the nearest neighbours among the rows of ``X`` themselves,
+        in the features as the model weights them, at a resolution of 0.7: 0.7 (1 - s) - o, where o
+        is the share of ties that lead out of their cluster, and s what clusters of these sizes
+        would keep by chance. A single cluster has 0, clusters that mean nothing less, none 0.7 or
+        more. It falls if separate clusters are taken together, and if a cluster is cut where it
+        is dense; so a search over ``n_components`` needs no other scorer. In two or three features
+        neighbours are so near that cuts cost little; :func:`fnmf.choose_n_components` sees more.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data, at least three rows.
+        y : Ignored
+            Present by convention.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> from sklearn.model_selection import GridSearchCV, KFold
+        >>> from fnmf import FNMF
+        >>> from fnmf.datasets import make_planted_subspaces
+        >>> X, y, _ = make_planted_subspaces(150, 3, 5, 30, random_state=3)
+        >>> folds = KFold(3, shuffle=True, random_state=0)
+        >>> model = FNMF(random_state=0, tol=0.01)
+        >>> search = GridSearchCV(model, {"n_components": [2, 3, 6]}, cv=folds)
+        >>> search.fit(X).best_params_
+        {'n_components': 3}
+        """
+        from fnmf._schemes import SCHEMES
+        from fnmf.affinity import neighbor_graph, ties_between
+        from fnmf.execution import threads
+
+        check_is_fitted(self)
+        data: Any = in_ordinary_units(self, check_data(self, X, reset=False), reset=False)
+        if is_dask(data):
+            raise ValueError("score takes data in memory; pass a sample of the rows, computed.")
+        n = data.shape[0]
+        if n < _FEWEST_TO_SCORE:
+            raise ValueError(f"score needs at least {_FEWEST_TO_SCORE} samples, got n_samples={n}.")
+        model: Any = self
+        settings, fitted = model._settings(), Fitted.of(vars(model._light()))
+        with threads(settings.n_jobs) as runner:
+            scheme = SCHEMES[settings.weighting]
+            labels = scheme.predict(fitted, settings, view_of(data), runner)
+            weighted, _ = scheme.comparable_rows(fitted, view_of(data), runner)
+            near = min(settings.n_neighbors, n - 2)
+            graph = neighbor_graph(weighted, near, "exact", runner, verbose=0)
+        ties = ties_between(graph, labels, settings.clusters)
+        by_chance, out = float(np.sum(ties.sum(axis=1) ** 2)), 1 - float(np.trace(ties))
+        return DEFAULTS.resolution * (1 - by_chance) - out
+
+    def describe_clusters(
+        self,
+        X: Any = None,
+        *,
+        feature_names: Sequence[Any] | None = None,
+        unit: str = "samples",
+        top: int = 4,
+    ) -> list[ClusterDescription]:
+        """Each cluster in a sentence: the features that set it apart, and how.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
+            The data of the fit in the units to be told; as they were fitted, if not given.
+        feature_names : sequence of str, default=None
+            Names of the features; those seen in ``fit``, if there were any.
+        unit : str, default="samples"
+            What a sample is, in the plural.
+        top : int, default=4
+            Most features for a cluster.
+
+        Returns
+        -------
+        list of :class:`fnmf.describe.ClusterDescription`
+
+        Examples
+        --------
+        >>> from fnmf import FNMF
+        >>> from fnmf.datasets import make_noisy_gaussians
+        >>> X, y = make_noisy_gaussians(random_state=0)
+        >>> model = FNMF(3, random_state=0).fit(X)
+        >>> sorted(cluster.traits for cluster in model.describe_clusters())[0]
+        'much feature 0, little feature 1'
+        """
+        from fnmf.describe import describe_clusters
+
+        check_is_fitted(self)
+        fitted = Fitted.of(vars(self))
+        rows, labels = _rows_to_describe(fitted, X)
+        relevant = None
+        if fitted.feature_qvalues is not None:
+            relevant = fitted.feature_qvalues <= DEFAULTS.false_discoveries
+        return describe_clusters(
+            rows,
+            labels,
+            feature_names=_names(self, feature_names),
+            relevant=relevant,
+            unit=unit,
+            top=top,
+        )
+
+    def explain(
+        self,
+        sample: Any,
+        *,
+        X: Any = None,
+        feature_names: Sequence[Any] | None = None,
+        top: int = 5,
+    ) -> Explanation:
+        """Why a sample is in its cluster, and what would move it to another.
+
+        Parameters
+        ----------
+        sample : int or array-like of shape (n_features,)
+            Position of a sample of the fit, or a row of the same features. Models of very many
+            samples keep only some of them, and need the row.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
+            The data of the fit in the units to be told; as they were fitted, if not given.
+        feature_names : sequence of str, default=None
+            Names of the features; those seen in ``fit``, if there were any.
+        top : int, default=5
+            Most features for and against.
+
+        Returns
+        -------
+        :class:`fnmf.explain.Explanation`
+
+        Examples
+        --------
+        >>> from fnmf import FNMF
+        >>> from fnmf.datasets import make_noisy_gaussians
+        >>> X, y = make_noisy_gaussians(random_state=0)
+        >>> model = FNMF(3, random_state=0).fit(X)
+        >>> why = model.explain(0)
+        >>> bool(why.cluster == model.labels_[0]), len(why.nearest)
+        (True, 5)
+        """
+        from fnmf._schemes import SCHEMES
+        from fnmf.execution import threads
+        from fnmf.explain import Case, explained
+
+        check_is_fitted(self)
+        check_integer("top", top, low=1)
+        model: Any = self
+        settings, fitted = model._settings(), Fitted.of(vars(self))
+        own, row = _sample(self, fitted, sample)
+        labels = fitted.labels if fitted.held_labels is None else fitted.held_labels
+        assert labels is not None
+        told, unit = None, getattr(self, "unit_", 1.0)
+        if X is not None and own is not None:
+            rows, _ = _rows_to_describe(fitted, X)
+            told = (_row(rows, own), rows)
+        elif unit != 1.0:
+            kept: Any = fitted.rows
+            told = (row * unit, kept * unit)
+        with threads(settings.n_jobs) as runner:
+            there = SCHEMES[settings.weighting].comparable_rows(fitted, view_of(row), runner)
+            cluster, second, sure = _clusters(model, fitted, row, own)
+            return explained(
+                Case(
+                    row,
+                    there,
+                    fitted.rows,
+                    labels,
+                    cluster,
+                    second,
+                    own,
+                    sure,
+                    lambda rows: model._new_rows("predict", rows),
+                    told,
+                    _names(self, feature_names),
+                    top,
+                    runner=runner,
+                )
+            )
+
+
+def _clusters(
+    model: Any, fitted: Fitted, row: Any, own: int | None
+) -> tuple[int, int, float | None]:
+    """Cluster, second-best and confidence of a row."""
+    if own is not None and fitted.second_labels is not None and fitted.labels is not None:
+        sure = None if fitted.sample_confidence is None else float(fitted.sample_confidence[own])
+        return int(fitted.labels[own]), int(fitted.second_labels[own]), sure
+    cluster = int(model._new_rows("predict", row)[0])
+    code = model._new_rows("encode", row)[0].astype(np.float64)
+    centres = _centres(fitted)
+    gaps = ((centres - code) ** 2).sum(axis=1)
+    gaps[cluster] = np.inf
+    return cluster, int(gaps.argmin()) if len(gaps) > 1 else cluster, None
+
+
+def _centres(fitted: Fitted) -> np.ndarray:
+    """Mean code of each cluster; infinitely far where it has no samples."""
+    few = fitted.held_labels is not None and fitted.held_codes is not None
+    labels: Any = fitted.held_labels if few else fitted.labels
+    codes: Any = fitted.held_codes if few else fitted.embedding
+    k = int(labels.max()) + 1
+    counts = np.bincount(labels, minlength=k)
+    sums = np.zeros((k, codes.shape[1]))
+    np.add.at(sums, labels, codes.astype(np.float64))
+    return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], np.inf)
+
+
+def _rows_to_describe(fitted: Fitted, X: Any) -> tuple[Any, np.ndarray]:
+    """Rows in the units to be told, and their clusters."""
+    if X is None:
+        labels = fitted.labels if fitted.held_labels is None else fitted.held_labels
+        assert labels is not None
+        return fitted.rows, labels
+    assert fitted.labels is not None
+    rows: Any = X if hasattr(X, "shape") and not hasattr(X, "columns") else np.asarray(X)
+    if rows.shape[0] != len(fitted.labels):
+        raise ValueError(
+            f"X has {rows.shape[0]} rows, but the model was fitted on {len(fitted.labels)}; "
+            "pass the data of the fit, in any units."
+        )
+    is_sparse: bool = sp.issparse(rows)
+    return sp.csr_array(rows) if is_sparse else rows, fitted.labels
+
+
+def _sample(estimator: Any, fitted: Fitted, sample: Any) -> tuple[int | None, Any]:
+    """Position of a sample among the rows of the fit, if it is one, and its row."""
+    if np.ndim(sample) == 0 and not sp.issparse(sample):
+        assert fitted.labels is not None
+        n = len(fitted.labels)
+        at = check_integer("sample", sample, low=0)
+        if at >= n:
+            raise ValueError(f"sample={at} is out of range: the model was fitted on {n} samples.")
+        if fitted.held_labels is not None:
+            raise ValueError(
+                "The model keeps only some of its samples; pass the row itself as sample."
+            )
+        return at, _row(fitted.rows, at)
+    row = sample if sp.issparse(sample) else np.atleast_2d(np.asarray(sample))
+    data: Any = in_ordinary_units(estimator, check_data(estimator, row, reset=False), reset=False)
+    if data.shape[0] != 1:
+        raise ValueError(f"sample has {data.shape[0]} rows; explain takes one at a time.")
+    return None, data
+
+
+def _row(rows: Any, at: int) -> Any:
+    return view_of(rows).subset(np.array([at])).X
+
+
+def _names(estimator: Any, given: Sequence[Any] | None) -> Sequence[Any] | None:
+    return getattr(estimator, "feature_names_in_", None) if given is None else given

@@ -1,0 +1,63 @@
+"""How much samples belong together: neighbours, graph, anchors, and clusters of them."""
+
+from fnmf.affinity._adaptive import adaptive_neighbors, adaptive_weights, neighbor_graph
+from fnmf.affinity._affinity import (
+    Affinity,
+    AnchorAffinity,
+    GraphAffinity,
+    KnownLabels,
+    NoAffinity,
+    build_affinity,
+)
+from fnmf.affinity._anchor_moves import cluster_by_anchors
+from fnmf.affinity._anchors import Nearest, anchor_mass, nearest_anchors, vote
+from fnmf.affinity._attraction import Attraction, attraction
+from fnmf.affinity._cached import ArrayCache, Arrays, cached_graph
+from fnmf.affinity._confidence import LabelledRows, confidence, graph_votes, known_votes
+from fnmf.affinity._moves import improve, modularity, ties_between
+from fnmf.affinity._partition import best_of, partition, spectrum
+from fnmf.affinity._parts import Graphs, in_few_parts
+from fnmf.affinity._release import release_freed_memory
+from fnmf.affinity._search import estimate_recall, nearest_neighbors, neighbors_of
+from fnmf.affinity._small import nearest_rows, small_graph, small_graphs
+
+__all__ = [
+    "Affinity",
+    "AnchorAffinity",
+    "ArrayCache",
+    "Arrays",
+    "Attraction",
+    "GraphAffinity",
+    "Graphs",
+    "KnownLabels",
+    "LabelledRows",
+    "Nearest",
+    "NoAffinity",
+    "adaptive_neighbors",
+    "adaptive_weights",
+    "anchor_mass",
+    "attraction",
+    "best_of",
+    "build_affinity",
+    "cached_graph",
+    "cluster_by_anchors",
+    "confidence",
+    "estimate_recall",
+    "graph_votes",
+    "improve",
+    "in_few_parts",
+    "known_votes",
+    "modularity",
+    "nearest_anchors",
+    "nearest_neighbors",
+    "nearest_rows",
+    "neighbor_graph",
+    "neighbors_of",
+    "partition",
+    "release_freed_memory",
+    "small_graph",
+    "small_graphs",
+    "spectrum",
+    "ties_between",
+    "vote",
+]

@@ -1,0 +1,158 @@
+"""The adaptive-neighbour graph: weights in closed form from the nearest distances."""
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf.affinity._release import release_freed_memory
+from fnmf.affinity._search import find_neighbors, recall_of
+from fnmf.data import View, as_view, spans
+from fnmf.execution import Runner, threads
+from fnmf.validation import check_integer
+
+_ROWS = 8192  # rows whose weights are computed together
+_PROBES = 200  # rows whose neighbours are searched again to measure the recall
+
+
+def adaptive_weights(distances: np.ndarray) -> np.ndarray:
+    """Weights of the K nearest neighbours from the K + 1 smallest squared distances.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_rows, K + 1)
+        Squared distances, rising within each row.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_rows, K)
+        Non-negative, each row summing to 1: the weight falls linearly with the squared
+        distance and reaches 0 at the (K + 1)-th neighbour. When all K + 1 distances are
+        equal, every weight is 1/K.
+
+    Examples
+    --------
+    >>> from fnmf.affinity import adaptive_weights
+    >>> adaptive_weights([[1.0, 2.0, 4.0]])
+    array([[0.6, 0.4]])
+    """
+    distances = np.asarray(distances)
+    if distances.ndim != 2 or distances.shape[1] < 2:
+        raise ValueError(
+            f"distances has shape {distances.shape}; K + 1 >= 2 columns are needed, "
+            "one more than there are neighbours."
+        )
+    dtype = np.float32 if distances.dtype == np.float32 else np.float64
+    gaps = distances[:, -1:].astype(np.float64) - distances[:, :-1]
+    totals = gaps.sum(axis=1, keepdims=True)
+    equal = totals == 0
+    uniform = 1.0 / gaps.shape[1]
+    return np.where(equal, uniform, gaps / np.where(equal, 1.0, totals)).astype(dtype)
+
+
+def adaptive_neighbors(
+    X: Any,
+    n_neighbors: int = 5,
+    *,
+    symmetric: bool = True,
+    algorithm: str = "exact",
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> sp.csr_array:
+    """Sparse similarity graph of the nearest neighbours, free of parameters but their number.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or MappedCSR of shape (n_samples, n_features)
+        The samples; read in blocks, never copied whole.
+    n_neighbors : int, default=5
+        Neighbours of each sample, K. At least K + 2 samples are needed.
+    symmetric : bool, default=True
+        Return (A + Aᵀ)/2 instead of the row-stochastic A.
+    algorithm : {"exact", "faiss"}, default="exact"
+        The neighbour search, see :func:`nearest_neighbors`.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+    verbose : int, default=0
+        Above 0, print which search was used and, if approximate, its measured recall.
+
+    Returns
+    -------
+    graph : scipy.sparse.csr_array of shape (n_samples, n_samples)
+        Canonical, with empty diagonal; float32 for float32 and small integers, else float64.
+
+    Notes
+    -----
+    Row i solves min Σ_j d_ij a_ij + γ_i a_ij² over the simplex, d_ij being squared distances
+    and γ_i the largest value that leaves K positive entries [1]_. The graph does not change
+    when X is scaled or shifted.
+
+    References
+    ----------
+    .. [1] F. Nie, X. Wang, M. I. Jordan, H. Huang, "The Constrained Laplacian Rank Algorithm
+       for Graph-Based Clustering", AAAI 2016.
+
+    Examples
+    --------
+    >>> from fnmf.graph import adaptive_neighbors
+    >>> S = adaptive_neighbors([[0.0], [1.0], [2.0], [7.0]], n_neighbors=2, symmetric=False)
+    >>> S.toarray().round(2)
+    array([[0.  , 0.52, 0.48, 0.  ],
+           [0.5 , 0.  , 0.5 , 0.  ],
+           [0.47, 0.53, 0.  , 0.  ],
+           [0.  , 0.35, 0.65, 0.  ]])
+    """
+    references = as_view(X)
+    check_integer("n_neighbors", n_neighbors, low=1)
+    with threads(n_jobs) as runner:
+        return neighbor_graph(references, n_neighbors, algorithm, runner, symmetric, verbose)
+
+
+def neighbor_graph(
+    references: View,
+    k: int,
+    algorithm: str,
+    runner: Runner,
+    symmetric: bool = True,
+    verbose: int = 0,
+) -> sp.csr_array:
+    """As :func:`adaptive_neighbors`, for a view and by a runner that is there already."""
+    n_samples = references.shape[0]
+    if n_samples < k + 2:
+        raise ValueError(
+            f"n_neighbors={k} needs at least {k + 2} samples, got n_samples={n_samples}; "
+            "lower n_neighbors."
+        )
+    indices, distances, _ = find_neighbors(references, k + 1, runner, algorithm=algorithm)
+    indices = indices[:, :k]
+    if verbose:
+        kind = "exact" if algorithm == "exact" else "approximate (faiss)"
+        note = f"{kind} neighbour search of {n_samples} samples"
+        if algorithm != "exact":
+            recall = recall_of(references, indices, min(_PROBES, n_samples), runner)
+            note += f", recall {recall:.3f} on a sample of rows"
+        print(f"Neighbour graph: {note}.")
+    weights = np.empty((n_samples, k), dtype=references.dtype)
+    for a, b in spans(n_samples, _ROWS):
+        weights[a:b] = adaptive_weights(distances[a:b])
+    del distances
+    # graphs made with faiss are large: short row numbers where they suffice
+    narrow = sp.get_index_dtype(maxval=2 * n_samples * k) if algorithm == "faiss" else np.int64
+    A = _row_graph(indices.astype(narrow), weights)
+    del indices, weights
+    if symmetric:
+        A = sp.csr_array(A + A.T)
+        A.data *= references.dtype.type(0.5)
+        A.sort_indices()
+    A.eliminate_zeros()
+    release_freed_memory()
+    return A
+
+
+def _row_graph(indices: np.ndarray, weights: np.ndarray) -> sp.csr_array:
+    """The directed graph, every row with the same number of entries."""
+    n_samples, k = weights.shape
+    indptr = np.arange(0, n_samples * k + 1, k, dtype=indices.dtype)
+    A = sp.csr_array((weights.ravel(), indices.ravel(), indptr), (n_samples, n_samples))
+    A.sort_indices()
+    return A

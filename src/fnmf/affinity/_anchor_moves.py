@@ -1,0 +1,160 @@
+"""Clusters of samples that anchors hold together: moved one by one while modularity rises.
+
+The graph S = Z Λ⁻¹ Zᵀ is never made. What ties a sample to a cluster goes through its few anchors,
+each of which knows its mass in every cluster. Within a block a sample sees the moves before it;
+blocks do not see each other, and what they have changed is added up after each time through all.
+Should that lower the modularity, it is undone, and the last one.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from fnmf._compile import njit
+from fnmf.affinity._anchors import Nearest, vote
+from fnmf.affinity._moves import resolution
+from fnmf.data import View
+from fnmf.execution import BlockSource, RowArray, Rows, Runner
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+
+
+class Held(NamedTuple):
+    """What moves depend on, or how they change it: masses of anchors in every cluster, sizes.
+
+    And how many samples have moved.
+    """
+
+    within: np.ndarray
+    sizes: np.ndarray
+    moved: np.ndarray
+
+
+def cluster_by_anchors(
+    nearest: Nearest,
+    mass: np.ndarray,
+    of_anchors: np.ndarray,
+    view: View,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
+) -> RowArray:
+    """Labels of the samples from those of their anchors, moved to where these tie them most.
+
+    Parameters
+    ----------
+    nearest : Nearest
+        Anchors of the samples.
+    mass : ndarray of shape (a,)
+        Sum of the weights to each anchor.
+    of_anchors : ndarray of shape (a,)
+        Clusters of the anchors.
+    view : View
+        The samples.
+    runner : Runner
+        Who works through the blocks.
+    defaults : Defaults
+        Resolution and number of sweeps.
+    """
+    # As those of scikit-learn's k-means: half the room.
+    labels = runner.empty(view, (), np.int32)
+    within, sizes = runner.sweep(_VoteWork(of_anchors), BlockSource(view), (labels, *nearest))
+    mass, n = np.where(mass > 0, mass, 1), view.shape[0]
+    price = resolution(len(sizes), defaults)
+    value = _modularity(within, sizes, mass, n, price)
+    for _ in range(defaults.anchor_sweeps):
+        before, work = labels.copy(), _MoveWork(mass, within, sizes, n, price)
+        change = runner.sweep(work, BlockSource(view), (labels, *nearest))
+        within, sizes = within + change.within, sizes + change.sizes
+        last, value = value, _modularity(within, sizes, mass, n, price)
+        if value < last:
+            # Blocks that all do the same go too far together.
+            return before
+        if change.moved[0] <= defaults.still * n:
+            break
+    return labels
+
+
+def _modularity(
+    within: np.ndarray, sizes: np.ndarray, mass: np.ndarray, n: int, resolution: float
+) -> float:
+    """Ties within clusters beyond what their sizes would give; all degrees are 1."""
+    tied = float(np.sum(within**2 / mass[:, None])) / n
+    return tied - resolution * float(np.sum((sizes / n) ** 2))
+
+
+@dataclass(frozen=True)
+class _VoteWork:
+    """The cluster that most of a sample's anchors are in; rows are labels, anchors and shares."""
+
+    fills: ClassVar = (0,)
+    of_anchors: np.ndarray
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray, ...]]:
+        labels, *nearest = rows
+        labels[:] = vote(Nearest(*nearest), self.of_anchors)
+        k = int(self.of_anchors.max()) + 1
+        shares = nearest[1].astype(np.float64)
+        return rows, _masses(nearest[0], shares, labels, len(self.of_anchors), k)
+
+
+@dataclass(frozen=True)
+class _MoveWork:
+    """One time through the samples of a block; rows are labels, anchors and shares."""
+
+    fills: ClassVar = (0,)
+    mass: np.ndarray
+    within: np.ndarray
+    sizes: np.ndarray
+    n: int
+    resolution: float
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, Held]:
+        labels, anchors, shares = rows
+        now = Held(self.within.copy(), self.sizes.copy(), np.zeros(1))
+        _move(anchors, shares.astype(np.float64), self.mass, labels, *now, self.n, self.resolution)
+        change = Held(now.within - self.within, now.sizes - self.sizes, now.moved)
+        return rows, change
+
+
+@njit(nogil=True, cache=True)
+def _masses(anchors, shares, labels, n_anchors, k):  # type: ignore[no-untyped-def]
+    within, count = np.zeros((n_anchors, k)), np.zeros(k)
+    for i in range(len(labels)):
+        count[labels[i]] += 1
+        for e in range(anchors.shape[1]):
+            within[anchors[i, e], labels[i]] += shares[i, e]
+    return within, count
+
+
+@njit(nogil=True, cache=True)
+def _move(anchors, shares, mass, labels, within, count, moved, n, resolution):  # type: ignore[no-untyped-def]
+    """Changes labels and masses; every sample has degree 1, since rows of Z sum to 1."""
+    held, k = anchors.shape[1], len(count)
+    tied, here = np.zeros(k), np.bincount(labels, minlength=k)
+    for i in range(len(labels)):
+        own = labels[i]
+        # Other blocks move theirs meanwhile: who keeps one of each cluster leaves none empty.
+        if here[own] == 1:
+            continue
+        tied[:] = 0
+        itself = 0.0
+        for e in range(held):
+            share = shares[i, e] / mass[anchors[i, e]]
+            itself += share * shares[i, e]
+            for a in range(k):
+                tied[a] += share * within[anchors[i, e], a]
+        best, most = own, tied[own] - itself - resolution * (count[own] - 1) / n
+        for a in range(k):
+            gain = tied[a] - resolution * count[a] / n
+            if a != own and gain > most + 1e-12:
+                best, most = a, gain
+        if best != own:
+            labels[i] = best
+            here[own] -= 1
+            here[best] += 1
+            count[own] -= 1
+            count[best] += 1
+            for e in range(held):
+                within[anchors[i, e], own] -= shares[i, e]
+                within[anchors[i, e], best] += shares[i, e]
+            moved[0] += 1

@@ -1,0 +1,134 @@
+"""Ties through anchors: each sample is held to its nearest of a few hundred to a few thousand rows.
+
+With Z the adaptive weights of the samples to their anchors and Λ the mass of each anchor,
+S = Z Λ⁻¹ Zᵀ is a graph in which samples are neighbours through the anchors they share. It is
+never made: S V is two thin products. The search grows linearly with the samples.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf.affinity._adaptive import adaptive_weights
+from fnmf.affinity._products import products_with
+from fnmf.data import View, spans
+from fnmf.execution import BlockSource, RowArray, Rows, Runner, parts_of
+from fnmf.kernels.nearest import few_nearest
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+
+# Rows whose products with all anchors are held at once.
+_ROWS = 1024
+
+
+class Nearest(NamedTuple):
+    """The nearest anchors of each sample and its adaptive weights to them, both (n, k)."""
+
+    indices: RowArray
+    shares: RowArray
+
+
+def nearest_anchors(
+    samples: View,
+    anchors: Any,
+    n_neighbors: int,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
+) -> Nearest:
+    """Which anchors hold the samples, and how much each.
+
+    Parameters
+    ----------
+    samples : View
+        Rows to be held.
+    anchors : ndarray or csr_array of shape (a, d)
+        Anchors, with the features of ``samples``.
+    n_neighbors : int
+        Anchors of a sample; at most one less than there are.
+    runner : Runner
+        Who works through the blocks.
+    defaults : Defaults
+        From which density on anchors are multiplied as dense rows.
+    """
+    count, d = anchors.shape
+    k, centre = min(n_neighbors, count - 1), np.zeros(d, samples.dtype)
+    sparse = not isinstance(anchors, np.ndarray)
+    if samples.sparse and sparse and anchors.nnz < defaults.sparse_below * count * d:
+        turned: Any = sp.csr_array(anchors.T, dtype=samples.dtype)
+        energy = turned.multiply(turned).sum(axis=0, dtype=np.float64)
+        return _searched(_Search(turned, energy, centre, k), samples, runner)
+    dense = np.asarray(anchors.toarray() if sparse else anchors, samples.dtype)
+    if not samples.sparse:
+        # Distances do not change when both are shifted; about the mean they keep more digits.
+        centre = dense.mean(axis=0)
+    turned = np.ascontiguousarray((dense - centre).T)
+    squares = np.einsum("ka,ka->a", turned, turned, dtype=np.float64)
+    return _searched(_Search(turned, squares, centre, k), samples, runner)
+
+
+def _searched(search: "_Search", samples: View, runner: Runner) -> Nearest:
+    # Numbers of a few thousand anchors take two bytes.
+    number = np.int16 if len(search.squares) <= np.iinfo(np.int16).max else np.int32
+    indices, shares = (runner.empty(samples, (search.k,), dt) for dt in (number, samples.dtype))
+    runner.sweep(search, parts_of(samples), (indices, shares))
+    return Nearest(indices, shares)
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The search for the rows of a block, a few at a time; rows are anchors and shares."""
+
+    fills: ClassVar = (0, 1)
+    turned: Any
+    squares: np.ndarray
+    centre: np.ndarray
+    k: int
+
+    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
+        (part,), (indices, shares) = block, rows
+        # One place for all products: memory that comes and goes is dear on some workers.
+        place = np.empty((min(_ROWS, part.shape[0]), len(self.squares)), part.dtype)
+        for start, stop in spans(part.shape[0], _ROWS):
+            found = self._nearest(part, start, stop, place[: stop - start])
+            indices[start:stop], shares[start:stop] = found
+        return rows, ()
+
+    def _nearest(self, part: View, start: int, stop: int, place: np.ndarray) -> Nearest:
+        rows = part.matrix(part.block(start, stop))
+        if not part.sparse:
+            rows = rows - self.centre
+        products = products_with(rows, self.turned, place)
+        energy = rows.multiply(rows) if part.sparse else rows * rows
+        lengths = np.asarray(energy.sum(axis=1), np.float64).ravel()
+        indices, distances = few_nearest(products, self.squares, lengths, self.k + 1, False)
+        return Nearest(indices[:, : self.k], adaptive_weights(distances).astype(part.dtype))
+
+
+def anchor_mass(nearest: Nearest, n_anchors: int, view: View, runner: Runner) -> np.ndarray:
+    """Λ: the sum of the weights to each anchor."""
+    return runner.sweep(_MassWork(n_anchors), BlockSource(view), nearest)[0]
+
+
+@dataclass(frozen=True)
+class _MassWork:
+    fills: ClassVar = ()
+    n_anchors: int
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        indices, shares = (array.ravel() for array in rows)
+        return rows, (np.bincount(indices, shares.astype(np.float64), self.n_anchors),)
+
+
+def vote(nearest: Nearest, labels: np.ndarray) -> np.ndarray:
+    """The cluster that most of a sample's neighbours belong to, by their shares."""
+    return anchor_votes(nearest, labels, int(labels.max()) + 1).argmax(axis=1)
+
+
+def anchor_votes(nearest: Nearest, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Share of each cluster among the anchors that hold a sample, (n, n_clusters)."""
+    n = len(nearest.indices)
+    votes = np.zeros((n, n_clusters))
+    for indices, shares in zip(nearest.indices.T, nearest.shares.T, strict=True):
+        votes[np.arange(n), labels[indices]] += shares
+    return votes

@@ -1,0 +1,209 @@
+"""How sure a sample is of its cluster, and which would be its second.
+
+Neighbours vote; without any, the distances of the codes to the centres of the clusters do. The
+votes are then turned into a probability: that the sample is of the kind that most of its cluster
+is of. The numbers of this map were fitted on labelled data sets, each left out in turn to see
+that the map holds for data it has not seen (``benchmarks/choose.py confidence``).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf._compile import njit
+from fnmf.data import View
+from fnmf.execution import BlockSource, RowArray, Rows, Runner
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.statistics import indicator
+
+_TINY = 1e-12
+
+
+class NeighborVotes(NamedTuple):
+    """Rows that votes are counted from, and what counts those of a block, (n, k)."""
+
+    rows: Rows
+    counted: Callable[..., np.ndarray | None]
+
+
+class LabelledRows(NamedTuple):
+    """What is known of samples: their votes, if they have any, codes (n, c) and labels (n,)."""
+
+    ballots: NeighborVotes | None
+    codes: RowArray
+    labels: RowArray
+
+
+def confidence(
+    of: LabelledRows,
+    n_clusters: int,
+    stability: np.ndarray | None,
+    view: View,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
+) -> tuple[RowArray, RowArray]:
+    """Probability of the own cluster and the second-best one, both (n,).
+
+    ``stability`` is the share of each cluster that comes back from halves of the samples. Where no
+    other cluster has a vote, the second is the one whose centre is nearest to the codes.
+    """
+    n, feed, doubt = len(of.labels), BlockSource(view), defaults.vote_doubt
+    ballots = of.ballots or NeighborVotes((), _nobody)
+    rows = (of.labels, of.codes, *ballots.rows)
+    counts, sums, squares = runner.sweep(_CentreWork(n_clusters), feed, rows[:2])
+    means = sums / np.maximum(counts, 1)[:, None]
+    within = max(float(squares - np.vdot(means, sums)), 0.0)
+    centres = Centres(counts, means, within / n / of.codes.shape[1])
+    if stability is None:
+        (own,) = runner.sweep(_OwnWork(centres, ballots.counted), feed, rows)
+        level = defaults.confidence_level + defaults.confidence_cluster * _odds(
+            own / np.maximum(counts, 1), doubt
+        )
+        level = level + defaults.confidence_all * _odds(own.sum() / n, doubt)
+        work = _SureWork(centres, ballots.counted, level, defaults.confidence_sample, doubt)
+    else:
+        back = _odds(float(counts @ stability) / n, doubt)
+        level = np.full(n_clusters, defaults.stable_level + defaults.stable_back * back)
+        work = _SureWork(centres, ballots.counted, level, defaults.stable_sample, doubt)
+    sure = runner.empty(view, (), of.codes.dtype)
+    second = runner.empty(view, (), of.labels.dtype)
+    runner.sweep(work, feed, (sure, second, *rows))
+    return sure, second
+
+
+def _nobody() -> None:
+    """The count of those who have no votes."""
+
+
+def _odds(votes: Any, doubt: float) -> Any:
+    return np.log((votes + doubt) / (1 - votes + doubt))
+
+
+class Centres(NamedTuple):
+    """Sizes of the clusters, their mean codes, and the spread of codes about them."""
+
+    counts: np.ndarray
+    means: np.ndarray
+    spread: float
+
+    def squares(self, codes: np.ndarray) -> np.ndarray:
+        """Squared distances of codes to all centres."""
+        codes = codes.astype(np.float64)
+        lengths = (codes**2).sum(axis=1)[:, None] + (self.means**2).sum(axis=1)
+        return np.maximum(lengths - 2 * codes @ self.means.T, 0)
+
+    def votes(self, codes: np.ndarray) -> np.ndarray:
+        """Posterior of each cluster, if codes lie about their centres with one spread, (n, k)."""
+        distances = self.squares(codes) / (2 * max(self.spread, _TINY))
+        evidence = np.log(np.maximum(self.counts, _TINY)) - distances
+        evidence -= evidence.max(axis=1, keepdims=True)
+        likely = np.exp(evidence)
+        return likely / likely.sum(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class _CentreWork:
+    """Sizes of the clusters, sums of their codes, squares of all; rows are labels and codes."""
+
+    fills: ClassVar = ()
+    n_clusters: int
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray, ...]]:
+        labels, codes = rows
+        members = indicator(labels, self.n_clusters, np.dtype(np.float64))
+        squares = np.einsum("ic,ic->", codes, codes, dtype=np.float64)
+        counts = np.bincount(labels, minlength=self.n_clusters)
+        return rows, (counts, members @ codes, np.asarray(squares))
+
+
+@dataclass(frozen=True)
+class _OwnWork:
+    """Votes of samples for their own clusters, by cluster; rows are labels, codes and ballots."""
+
+    fills: ClassVar = ()
+    centres: Centres
+    counted: Callable[..., np.ndarray | None]
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        labels, codes, *ballots = rows
+        votes = self.counted(*ballots)
+        own = _own(self.centres.votes(codes) if votes is None else votes, labels)
+        return rows, (np.bincount(labels, own, len(self.centres.counts)),)
+
+
+@dataclass(frozen=True)
+class _SureWork:
+    """Rows are the probabilities and seconds, labels, codes and ballots."""
+
+    fills: ClassVar = (0, 1)
+    centres: Centres
+    counted: Callable[..., np.ndarray | None]
+    level: np.ndarray
+    slope: float
+    doubt: float
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
+        sure, second, labels, codes, *ballots = rows
+        if len(self.level) < 2:
+            sure[:], second[:] = 1, labels
+            return rows, ()
+        near = self.centres.votes(codes)
+        votes = self.counted(*ballots)
+        given = near if votes is None else votes
+        odds = self.level[labels] + self.slope * _odds(_own(given, labels), self.doubt)
+        others = given.astype(np.float64) + _TINY * near
+        others[np.arange(len(labels)), labels] = -1
+        sure[:], second[:] = 1 / (1 + np.exp(-odds)), others.argmax(axis=1)
+        return rows, ()
+
+
+def known_votes(votes: np.ndarray) -> NeighborVotes:
+    """Votes that are known, (n, k)."""
+    return NeighborVotes((votes,), _as_they_are)
+
+
+def _as_they_are(votes: np.ndarray) -> np.ndarray:
+    return votes
+
+
+def _own(votes: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    return np.clip(votes[np.arange(len(labels)), labels].astype(np.float64), 0, 1)
+
+
+def graph_votes(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """Share of each cluster where walks of one and two steps end, (n, n_clusters).
+
+    Walks back to the sample itself do not count: its own label is no evidence. A sample without
+    neighbours has no votes. The graph is symmetric.
+    """
+    degree = np.asarray(graph.sum(axis=1), np.float64).ravel()
+    inverse = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0)
+    lists = graph.indptr, graph.indices, graph.data
+    return _walks(*lists, inverse, labels.astype(np.int64, copy=False), n_clusters)
+
+
+@njit(nogil=True, cache=True)
+def _walks(pointers, neighbours, similarity, inverse, labels, k):  # type: ignore[no-untyped-def]
+    n = len(labels)
+    one, votes = np.zeros((n, k), similarity.dtype), np.zeros((n, k), similarity.dtype)
+    two = np.zeros(k)
+    for i in range(n):
+        for p in range(pointers[i], pointers[i + 1]):
+            one[i, labels[neighbours[p]]] += inverse[i] * similarity[p]
+    for i in range(n):
+        two[:] = 0
+        for p in range(pointers[i], pointers[i + 1]):
+            j, share = neighbours[p], inverse[i] * similarity[p]
+            for a in range(k):
+                two[a] += share * one[j, a]
+            two[labels[i]] -= share * inverse[j] * similarity[p]
+        total = 0.0
+        for a in range(k):
+            votes[i, a] = one[i, a] + max(two[a], 0.0)
+            total += votes[i, a]
+        if total > 0:
+            votes[i] /= total
+    return votes

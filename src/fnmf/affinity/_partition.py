@@ -1,0 +1,119 @@
+"""Clusters of a graph: spectral starts, then samples move one by one while modularity rises.
+
+k-means on the leading eigenvectors ends in other partitions from other starts, and its own
+criterion does not tell which is good. Modularity does: every start is improved by moving single
+samples, and in the partition of the largest modularity clusters change places.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse as sp
+
+from fnmf.affinity._eigen import leading_vectors
+from fnmf.affinity._exchange import exchange
+from fnmf.affinity._moves import Lists, Partition, improved
+from fnmf.kmeans import quick_kmeans
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+
+_TINY = 1e-12
+
+
+def partition(
+    graph: sp.csr_array,
+    n_clusters: int,
+    seed: int,
+    *,
+    starts: int,
+    others: Sequence[np.ndarray] = (),
+    defaults: Defaults = DEFAULTS,
+) -> Partition:
+    """Clusters that hold together in a graph.
+
+    Parameters
+    ----------
+    graph : csr_array of shape (n, n)
+        Symmetric similarities with empty diagonal.
+    n_clusters : int
+        Clusters.
+    seed : int
+        Seed of eigensolver and k-means.
+    starts : int
+        Starts of k-means on each of the two scalings of the eigenvectors.
+    others : sequence of ndarray of shape (n,), default=()
+        Further partitions to improve.
+    defaults : Defaults
+        Constants of eigensolver, moves and exchanges.
+
+    Returns
+    -------
+    Partition
+        The best of all that were improved, after its clusters have changed places.
+    """
+    rng = np.random.RandomState(seed)
+    lists = Lists.of(graph)
+    scale = 1 / np.sqrt(np.maximum(lists.degree, _TINY))
+    vectors = _leading(graph, scale, n_clusters, rng, defaults)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    turned = vectors / np.where(lengths > _TINY, lengths, 1)
+    walk = vectors * scale[:, None]
+    scalings = [rows for _ in range(starts) for rows in (turned, walk)]
+    found = [quick_kmeans(rows, n_clusters, rng, defaults) for rows in scalings]
+    best = _best(lists, [*others, *found], n_clusters, defaults)
+    return _numbered(exchange(lists, best, turned, n_clusters, defaults), n_clusters)
+
+
+def best_of(
+    graph: sp.csr_array,
+    found: Sequence[np.ndarray],
+    n_clusters: int,
+    defaults: Defaults = DEFAULTS,
+) -> Partition:
+    """The best of some partitions after improving; its clusters are numbered as they appear."""
+    return _numbered(_best(Lists.of(graph), found, n_clusters, defaults), n_clusters)
+
+
+def _best(
+    lists: Lists, found: Sequence[np.ndarray], n_clusters: int, defaults: Defaults
+) -> Partition:
+    tried = (improved(lists, labels, n_clusters, defaults) for labels in found)
+    return max(tried, key=lambda one: one.value)
+
+
+def _numbered(found: Partition, n_clusters: int) -> Partition:
+    """Rounding may swap the numbers that a start gives, and nothing else."""
+    names, firsts = np.unique(found.labels, return_index=True)
+    numbers = np.empty(n_clusters, np.int64)
+    numbers[names[np.argsort(firsts)]] = np.arange(len(names))
+    return Partition(numbers[found.labels], found.value)
+
+
+def spectrum(
+    graph: sp.csr_array, count: int, seed: int, defaults: Defaults = DEFAULTS
+) -> np.ndarray:
+    """The largest eigenvalues of D^-½ S D^-½, largest first."""
+    degree = np.asarray(graph.sum(axis=1), np.float64).ravel()
+    scale = 1 / np.sqrt(np.maximum(degree, _TINY))
+    vectors = _leading(graph, scale, count, np.random.RandomState(seed), defaults)
+    image = scale[:, None] * (graph @ (scale[:, None] * vectors))
+    return np.sort(np.einsum("ik,ik->k", vectors, image))[::-1]
+
+
+def _leading(
+    graph: sp.csr_array,
+    scale: np.ndarray,
+    count: int,
+    rng: np.random.RandomState,
+    defaults: Defaults,
+) -> np.ndarray:
+    """Eigenvectors of the largest eigenvalues of D^-½ S D^-½."""
+    n = graph.shape[0]
+    count = min(count, n)
+    rows = np.repeat(np.arange(n), np.diff(graph.indptr))
+    balanced = graph.data * scale[rows] * scale[graph.indices]
+    similarity = sp.csr_array((balanced, graph.indices, graph.indptr), graph.shape)
+    if n <= defaults.dense_eigen_rows:
+        top = (n - count, n - 1)
+        return scipy.linalg.eigh(similarity.toarray(), subset_by_index=top)[1][:, ::-1]
+    return leading_vectors(similarity, count, 1 / scale, rng, defaults)

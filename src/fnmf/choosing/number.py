@@ -1,0 +1,170 @@
+"""How many clusters: explore a sample once or twice, and score every number on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from fnmf._settings import Settings
+from fnmf.choosing.picture import draw
+from fnmf.choosing.scores import (
+    SCORES,
+    Numbers,
+    levels,
+    possible,
+    score_numbers,
+    score_table,
+)
+from fnmf.data import View
+from fnmf.display import listed
+from fnmf.execution import Runner
+from fnmf.relevance.choice import search_on_sample
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.prepare import feature_statistics
+from fnmf.relevance.search import Candidate, SearchContext
+from fnmf.relevance.structure import beyond_chance, halves_agree, structure
+
+NUMBERS = range(2, 16)
+
+
+@dataclass(frozen=True)
+class NumberOfClusters:
+    """A recommended number of clusters, its alternatives, and why.
+
+    Attributes
+    ----------
+    n_components : int
+        The recommended number; 1 if nothing beyond chance was found.
+    interval : tuple of int
+        The smallest and largest defensible number: around the recommended one, all that lose no
+        more against it than twice the standard error of that loss.
+    also : tuple of int
+        Fewer groups that the clusters fall into, if those are half as far again from each other as
+        clusters within them: data with clusters within clusters have several right answers.
+    scores : structured ndarray
+        For every number ``k``: the ``score`` and its standard error ``spread``. What it is made
+        of: the share of ties ``inside`` clusters on graphs of halves of the features, less most
+        of what ``chance`` would keep there, and a little of the ``eigengap``. To look at only:
+        how far clusters from two halves of the features agree, ``features_agree``, and from two
+        halves of the samples, ``rows_agree``; the size of the ``smallest`` cluster.
+    structure : float or None
+        Where halves of the features in use agree too little: association of the clusters that
+        halves of all features find on their own, in standard deviations.
+    labels : ndarray of shape (n_numbers, n_sampled)
+        Clusters of the sampled rows for every number.
+    rows : ndarray of shape (n_sampled,)
+        Which rows were sampled.
+    """
+
+    n_components: int
+    interval: tuple[int, int]
+    also: tuple[int, ...]
+    scores: np.ndarray
+    structure: float | None
+    labels: np.ndarray
+    rows: np.ndarray
+
+    def price(self, k: int) -> float:
+        """What the score loses if ``k`` is taken instead of the best number."""
+        at = self.scores["k"] == k
+        if not at.any():
+            raise ValueError(f"k={k} was not scored; scores has {self.scores['k'].tolist()}.")
+        return float(self.scores["score"].max() - self.scores["score"][at][0])
+
+    def kept(self) -> dict[str, Any]:
+        """What a model keeps of the choice."""
+        return {"k_scores": self.scores, "k_interval": self.interval, "k_also": self.also}
+
+    @classmethod
+    def recalled(cls, model: Any) -> NumberOfClusters | None:
+        """The choice as far as a model keeps it, without clusters; ``None`` if there was none."""
+        scores = getattr(model, "k_scores_", None)
+        low_high = getattr(model, "k_interval_", None)
+        if scores is None or low_high is None:
+            return None
+        also = tuple(getattr(model, "k_also_", None) or ())
+        nobody = np.empty((len(scores), 0), np.int64), np.empty(0, np.int64)
+        low, high = low_high
+        number = int(scores["k"][scores["score"].argmax()]) if high > 1 else 1
+        return cls(number, (low, high), also, scores, None, *nobody)
+
+    def __str__(self) -> str:
+        if self.n_components == 1:
+            return "1 cluster: nothing beyond chance was found"
+        low, high = self.interval
+        told = f"{self.n_components} clusters"
+        if low < high:
+            told += f"; {low} to {high} are defensible"
+        if self.also:
+            told += f"; {listed(list(map(str, self.also)))} too: clusters within clusters"
+        return told
+
+    def to_svg(self) -> str:
+        """A picture: scores with their uncertainty, and what splits from number to number."""
+        return draw(self)
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return self.to_svg()
+
+
+def choose_number(
+    view: View,
+    settings: Settings,
+    numbers: Sequence[int],
+    seed: int,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
+) -> NumberOfClusters:
+    """The number of clusters of the rows of a view, among ``numbers``."""
+    n = view.shape[0]
+    wanted = possible(numbers, min(n, defaults.sample_rows), defaults)
+    if n < defaults.fewest_rows_to_number or not wanted:
+        nothing = np.empty(0, SCORES)
+        empty = np.empty((0, n), np.int64)
+        return NumberOfClusters(1, (1, 1), (), nothing, None, empty, np.arange(n))
+    statistics = feature_statistics(view, runner, defaults)
+    search = partial(
+        search_on_sample, statistics, settings, seed=seed, runner=runner, defaults=defaults
+    )
+    first = int(np.clip(n // defaults.samples_per_cluster, min(wanted), max(wanted)))
+    context, candidates, rows = search(first)
+    found = score_numbers(context, candidates[0], wanted, runner)
+    if abs(found.best - first) > defaults.near_number:
+        context, candidates, rows = search(found.best + defaults.more_clusters)
+        found = score_numbers(context, candidates[0], wanted, runner)
+    scores = score_table(context, candidates[0], found, runner)
+    real, strength = _structure(context, candidates[0], found, scores, runner)
+    if not real:
+        return NumberOfClusters(1, (1, 1), (), scores, strength, found.labels, rows)
+    low, high = _interval(found)
+    also = tuple(k for k in levels(context, candidates[0], found) if not low <= k <= high)
+    return NumberOfClusters(found.best, (low, high), also, scores, strength, found.labels, rows)
+
+
+def _structure(
+    context: SearchContext, chosen: Candidate, numbers: Numbers, scores: np.ndarray, runner: Runner
+) -> tuple[bool, float | None]:
+    """Whether there are clusters at all, and the association that says so, if it was asked."""
+    if halves_agree(float(scores["features_agree"].max()), context.defaults):
+        return True, None
+    best = replace(chosen, labels=numbers.labels[numbers.score.argmax()])
+    found = structure(replace(context, n_clusters=numbers.best), best, runner)
+    return beyond_chance(found, context.defaults) is not False, found
+
+
+def _interval(found: Numbers) -> tuple[int, int]:
+    """From the best outward as long as scores lose no more than can be doubted."""
+    k, score = found.k, found.score
+    best = int(score.argmax())
+    enough = score >= score[best] - found.defaults.defensible * found.doubt
+    low = high = best
+    while low > 0 and enough[low - 1]:
+        low -= 1
+    while high + 1 < len(k) and enough[high + 1]:
+        high += 1
+    return int(k[low]), int(k[high])

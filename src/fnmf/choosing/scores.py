@@ -1,0 +1,224 @@
+"""How many clusters a sample has: scores for every number, from features that did not make them.
+
+The clusters for a number k are those of the graph of all weighted features. They are good as far as
+the graphs of random halves of the features tie them together beyond chance: a cluster that was cut
+in two without reason costs the ties across, two that were taken together cost what chance would
+have tied anyway. The gap between eigenvalues counts a little, where numbers tie else. How much
+each counts was found on labelled sets and planted ones (docs/choosing.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf.affinity import best_of, partition, small_graph, spectrum, ties_between
+from fnmf.execution import Runner
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.search import Candidate, SearchContext
+from fnmf.relevance.structure import (
+    factors,
+    feature_halves,
+    features_agree,
+    row_halves,
+    rows_agree,
+)
+
+SCORES = np.dtype(
+    [
+        ("k", np.int64),
+        ("score", np.float64),
+        ("spread", np.float64),
+        ("inside", np.float64),
+        ("chance", np.float64),
+        ("features_agree", np.float64),
+        ("rows_agree", np.float64),
+        ("eigengap", np.float64),
+        ("smallest", np.int64),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What is known of each number of clusters.
+
+    Attributes
+    ----------
+    k : ndarray of shape (K,)
+        The numbers.
+    inside, chance : ndarray of shape (S, K)
+        Share of the ties of each judging graph that stay within a cluster, and what chance alone
+        would keep there.
+    eigengap : ndarray of shape (K,)
+        Between the eigenvalue of each number and the next, of the graph that made the clusters.
+    labels : ndarray of shape (K, n)
+        Clusters for each number.
+    """
+
+    k: np.ndarray
+    inside: np.ndarray
+    chance: np.ndarray
+    eigengap: np.ndarray
+    labels: np.ndarray
+    defaults: Defaults = DEFAULTS
+
+    @property
+    def trials(self) -> np.ndarray:
+        """Score of each number on each graph, (S, K)."""
+        own = self.defaults
+        scores = self.inside - own.chance_price * self.chance
+        return scores + own.eigengap_weight * self.eigengap
+
+    @property
+    def score(self) -> np.ndarray:
+        """Mean score of each number, (K,)."""
+        return self.trials.mean(axis=0)
+
+    @property
+    def best(self) -> int:
+        """The number of the highest score."""
+        return int(self.k[self.score.argmax()])
+
+    @property
+    def doubt(self) -> np.ndarray:
+        """Standard error of what each number loses against the best, (K,)."""
+        return _standard_error(self.trials[:, [self.score.argmax()]] - self.trials)
+
+    @property
+    def spread(self) -> np.ndarray:
+        """Standard error of each score; what all gain or lose in a graph alike does not matter."""
+        return _standard_error(self.trials - self.trials.mean(axis=1, keepdims=True))
+
+
+def possible(numbers: Sequence[int], n_samples: int, defaults: Defaults = DEFAULTS) -> list[int]:
+    """Numbers of at least two clusters that so many samples can be asked about."""
+    most = max(n_samples // defaults.fewest_per_cluster, 2)
+    return [k for k in numbers if 2 <= k <= most]
+
+
+def score_numbers(
+    context: SearchContext, chosen: Candidate, numbers: Sequence[int], runner: Runner
+) -> Numbers:
+    """Scores of all numbers, in rising order, with features weighted as a candidate does."""
+    defaults = context.defaults
+    rows, near = _prepared(context, chosen)
+    graph = small_graph(rows, near)
+    labels = _clusters(graph, numbers, context, runner)
+    everyone = np.arange(rows.shape[0])
+    judges = [
+        (half, everyone) for half in feature_halves(context, chosen, near, defaults.feature_splits)
+    ]
+    if not judges:
+        # Too few features to do without half of them: graphs of half of the rows must do.
+        pairs = row_halves(rows, near, defaults.feature_splits, context.seed, defaults)
+        judges = [(half.graph, half.rows) for pair in pairs for half in pair]
+    tied = np.array(
+        [
+            [_tied(judge, found[who], k) for found, k in zip(labels, numbers, strict=True)]
+            for judge, who in judges
+        ]
+    )
+    values = spectrum(graph, max(numbers) + 1, context.seed, defaults)
+    values = np.append(values, np.zeros(max(numbers) + 1 - len(values)))
+    k = np.array(numbers)
+    gaps = values[k - 1] - values[k]
+    return Numbers(k, tied[:, :, 0], tied[:, :, 1], gaps, labels, defaults)
+
+
+def score_table(
+    context: SearchContext, chosen: Candidate, found: Numbers, runner: Runner
+) -> np.ndarray:
+    """The scores beside other figures that are there to look at."""
+    rows, near = _prepared(context, chosen)
+    defaults = context.defaults
+    halves = feature_halves(context, chosen, near, defaults.row_splits)
+    two_by_two = [halves[i : i + 2] for i in range(0, len(halves), 2)]
+    pairs = row_halves(rows, near, defaults.row_splits, context.seed, defaults)
+
+    def agree(k: int) -> tuple[float, float]:
+        across = [features_agree(two, k, context.seed, defaults) for two in two_by_two]
+        again = [rows_agree(pair, k, context.seed, defaults) for pair in pairs]
+        return float(np.mean(across)) if across else 0.0, float(np.mean(again))
+
+    scores = np.zeros(len(found.k), SCORES)
+    scores["k"], scores["score"], scores["spread"] = found.k, found.score, found.spread
+    agreed = np.array(list(runner.each(agree, [(int(k),) for k in found.k])))
+    scores["features_agree"], scores["rows_agree"] = agreed.T
+    scores["inside"], scores["chance"] = found.inside.mean(axis=0), found.chance.mean(axis=0)
+    scores["eigengap"] = found.eigengap
+    for row, labels in zip(scores, found.labels, strict=True):
+        row["smallest"] = np.bincount(labels, minlength=row["k"]).min()
+    return scores
+
+
+def levels(context: SearchContext, chosen: Candidate, found: Numbers) -> tuple[int, ...]:
+    """Smaller numbers of groups that the best clusters fall into, if they are clusters in clusters.
+
+    Centres are joined by average linkage; where distances jump, a level ends.
+    """
+    if found.best < 3:
+        return ()
+    # Most fits are told the number of clusters, and need not wait for it.
+    from scipy.cluster.hierarchy import linkage
+
+    labels = found.labels[found.score.argmax()]
+    rows, _ = _prepared(context, chosen)
+    members = np.zeros((found.best, len(labels)), rows.dtype)
+    members[labels, np.arange(len(labels))] = 1 / np.bincount(labels)[labels]
+    centres = members @ rows if isinstance(rows, np.ndarray) else (rows.T @ members.T).T
+    # The last entry joins two groups, the one before leaves two, and so on.
+    heights = linkage(centres, "average")[:, 2][::-1]
+    jumps = np.flatnonzero(heights[:-1] >= context.defaults.level_distance * heights[1:])
+    return tuple(int(at) + 2 for at in jumps)
+
+
+def _prepared(context: SearchContext, chosen: Candidate) -> tuple[Any, int]:
+    """Rows as the candidate weights them, and how many neighbours they get."""
+    rows = context.table.scaled(factors(context, chosen), chosen.unit)
+    return rows, min(context.defaults.number_neighbors * context.n_neighbors, rows.shape[0] - 2)
+
+
+def _clusters(
+    graph: sp.csr_array, numbers: Sequence[int], context: SearchContext, runner: Runner
+) -> np.ndarray:
+    """Clusters for every number; each is begun also from those of the next larger one."""
+    ways = [(k,) for k in numbers]
+    seed, defaults = context.seed, context.defaults
+    starts = defaults.partition_starts
+    alone = runner.each(
+        lambda k: partition(graph, k, seed, starts=starts, defaults=defaults).labels, ways
+    )
+    found = list(alone)
+    for i in range(len(numbers) - 2, -1, -1):
+        merged = found[i + 1]
+        for k in range(numbers[i + 1], numbers[i], -1):
+            merged = _merged(graph, merged, k, defaults)
+        found[i] = best_of(graph, [found[i], merged], numbers[i], defaults).labels
+    return np.array(found)
+
+
+def _merged(
+    graph: sp.csr_array, labels: np.ndarray, n_clusters: int, defaults: Defaults = DEFAULTS
+) -> np.ndarray:
+    """One cluster less: the two that are tied most beyond chance become one."""
+    ties = ties_between(graph, labels, n_clusters)
+    gain = ties - defaults.chance_price * np.outer(ties.sum(axis=1), ties.sum(axis=0))
+    gain[np.tril_indices(n_clusters)] = -np.inf
+    one, other = np.unravel_index(gain.argmax(), gain.shape)
+    names = np.arange(n_clusters) - (np.arange(n_clusters) > other)
+    names[other] = one
+    return names[labels]
+
+
+def _tied(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> tuple[float, float]:
+    ties = ties_between(graph, labels, n_clusters)
+    return float(np.trace(ties)), float(np.sum(ties.sum(axis=1) ** 2))
+
+
+def _standard_error(trials: np.ndarray) -> np.ndarray:
+    return trials.std(axis=0, ddof=1) / np.sqrt(len(trials))

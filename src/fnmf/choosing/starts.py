@@ -1,0 +1,29 @@
+"""The best of several starts."""
+
+from collections.abc import Iterable
+
+from fnmf._fitted import Fitted
+from fnmf._schemes import SCHEMES
+from fnmf.execution import Runner
+from fnmf.factorization import Problem, StartResult
+
+
+def best_start(problem: Problem, seeds: Iterable[int], runner: Runner) -> Fitted:
+    """Fit from every seed with the scheme of the problem; the one of the best quality is kept.
+
+    Of equal ones the first stays. What does not depend on the start is done once.
+    """
+    scheme = SCHEMES[problem.settings.weighting](problem, runner)
+    best: StartResult | None = None
+    for number, seed in enumerate(seeds):
+        problem.observer.begin_start()
+        start_result = scheme.start(int(seed))
+        problem.observer.end_start()
+        if problem.settings.verbose:
+            print(f"[FNMF] start {number}: {start_result}")
+        if best is None or start_result.quality > best.quality:
+            best = start_result
+        if start_result.ended:
+            break
+    assert best is not None
+    return scheme.fitted(best)

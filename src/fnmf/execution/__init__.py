@@ -1,0 +1,34 @@
+"""Who works through the blocks of X: threads, on one level, for all that the library does."""
+
+from fnmf.execution._runner import (
+    BlockSource,
+    Result,
+    RowArray,
+    Rows,
+    Runner,
+    State,
+    Statistics,
+    Work,
+    add_up,
+    concatenated,
+    parts_of,
+)
+from fnmf.execution._threads import Threads, n_threads, pools, threads
+
+__all__ = [
+    "BlockSource",
+    "Result",
+    "RowArray",
+    "Rows",
+    "Runner",
+    "State",
+    "Statistics",
+    "Threads",
+    "Work",
+    "add_up",
+    "concatenated",
+    "n_threads",
+    "parts_of",
+    "pools",
+    "threads",
+]

@@ -1,0 +1,45 @@
+"""Factorisation with weights and an affinity, and what every scheme is made of."""
+
+from fnmf.factorization._affinity_ties import anchor_codes, ties_along
+from fnmf.factorization._initial import initial_factors, partition_codes
+from fnmf.factorization._plain import PaperScheme, UniformScheme
+from fnmf.factorization._problem import (
+    CheckpointCache,
+    NoCheckpointCache,
+    NullObserver,
+    Observer,
+    Problem,
+    ProgressReporter,
+    Scheme,
+    StartResult,
+    every_row,
+    kept_rows,
+    not_settled,
+    with_rounds,
+)
+from fnmf.factorization._sample_start import Sample, SolverRun, sample_size, start_on_sample
+
+__all__ = [
+    "CheckpointCache",
+    "NoCheckpointCache",
+    "NullObserver",
+    "Observer",
+    "PaperScheme",
+    "Problem",
+    "ProgressReporter",
+    "Sample",
+    "Scheme",
+    "SolverRun",
+    "StartResult",
+    "UniformScheme",
+    "anchor_codes",
+    "every_row",
+    "initial_factors",
+    "kept_rows",
+    "not_settled",
+    "partition_codes",
+    "sample_size",
+    "start_on_sample",
+    "ties_along",
+    "with_rounds",
+]

@@ -1,0 +1,320 @@
+"""The plain schemes: one objective, minimised from a start; the graph may be built anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf._fitted import Fitted
+from fnmf._settings import Settings
+from fnmf.affinity import (
+    LabelledRows,
+    attraction,
+    cached_graph,
+    confidence,
+    graph_votes,
+    known_votes,
+    neighbor_graph,
+)
+from fnmf.data import Scaling, View, view_of
+from fnmf.exceptions import WeightCollapseWarning
+from fnmf.execution import RowArray, Runner
+from fnmf.factorization._initial import initial_factors, same_rows
+from fnmf.factorization._problem import (
+    Problem,
+    ProgressReporter,
+    Scheme,
+    every_row,
+    kept_rows,
+    not_settled,
+    with_rounds,
+)
+from fnmf.factorization.solver import (
+    ExecutionContext,
+    Factors,
+    Result,
+    RowModel,
+    Stopping,
+    encode,
+    exact_codes,
+    solve,
+)
+from fnmf.factorization.terms import (
+    EvenRows,
+    FixedWeighting,
+    FreeBasis,
+    GraphTies,
+    Kinds,
+    NoTies,
+    Objective,
+    PaperWeighting,
+    UnitBasis,
+    Weighting,
+    collapsed,
+    effective_features,
+    empty_share,
+    graph_ties,
+    overlap,
+    uniform_weights,
+)
+from fnmf.kmeans import cluster_codes
+from fnmf.statistics import sums_of, unit_scales
+
+
+@dataclass(frozen=True)
+class PlainStart:
+    """A start, and the graph it ended with."""
+
+    result: Result
+    graph: sp.csr_array | None
+    ended: bool = False
+
+    @property
+    def quality(self) -> float:
+        return -self.result.objective
+
+    def __str__(self) -> str:
+        settled = "settled" if self.result.converged else "not settled"
+        return (
+            f"objective {self.result.objective:.6g} after {self.result.n_iter} iterations, "
+            f"{settled}"
+        )
+
+
+class PlainScheme(Scheme):
+    """What ``"uniform"`` and ``"paper"`` share.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data and settings.
+    runner : Runner
+        Who works through the blocks.
+    """
+
+    weighting_kind: ClassVar[type[Weighting]] = FixedWeighting
+
+    def __init__(self, problem: Problem, runner: Runner) -> None:
+        self.problem, self.settings, self.runner = problem, problem.settings, runner
+        self.context = ExecutionContext(problem.view, runner)
+        self.graph = self.settings.graph
+        if self.settings.builds_graph:
+            self.graph = self._neighbor_graph(problem.view, "graph")
+        self.live = self.context.column_energy > 0
+        self.shared = self.is_shared(self.settings)
+
+    @classmethod
+    def refreshes(cls, settings: Settings) -> int:
+        """How often the graph is rebuilt; weights that stay would only give it back."""
+        return 0
+
+    @classmethod
+    def kinds(cls, settings: Settings) -> Kinds:
+        ties = NoTies if settings.graph is None or settings.smoothness == 0 else GraphTies
+        basis = UnitBasis if settings.normalize_components else FreeBasis
+        return Kinds(cls.weighting_kind, ties, EvenRows, basis, cls.is_shared(settings))
+
+    @staticmethod
+    def is_shared(settings: Settings) -> bool:
+        """One weighting leaves nothing to assign, and the cheaper sweep does."""
+        return settings.assignment == "shared" or settings.n_weightings == 1
+
+    @classmethod
+    def most_iterations(cls, settings: Settings) -> int:
+        return settings.max_iter * (1 + cls.refreshes(settings))
+
+    def weighting(self) -> Weighting:
+        """The term of the feature weights."""
+        return FixedWeighting()
+
+    def start(self, seed: int) -> PlainStart:
+        """Starting values, a run, and for every refresh another run on a new graph."""
+        progress, graph = ProgressReporter(self.problem), self.graph
+        result = self._solve(self._start_factors(seed), graph, progress, f"start-{seed}")
+        histories = [result.history]
+        for number in range(self.refreshes(self.settings)):
+            if progress.stopped:
+                break
+            graph = self._weighted_graph(result.factors, f"graph-{seed}-{number}")
+            result = self._solve(result.factors, graph, progress, f"start-{seed}-{number}")
+            histories.append(result.history)
+        result = replace(result, history=with_rounds(histories))
+        if graph is None or self.settings.smoothness == 0:
+            self._end_on_exact_codes(result)
+        return PlainStart(result, graph)
+
+    def fitted(self, start_result: PlainStart) -> Fitted:
+        """The model with its labels and what there is to say about its weights."""
+        settings, result = self.settings, start_result.result
+        model = self._model(result.factors, start_result.graph)
+        V, view, seed = model.embedding, self.problem.view, self.problem.labels_seed
+        kmeans, labels = cluster_codes(V, settings.clusters, seed, view, self.runner)
+        energy, dtype = self.context.column_energy, model.feature_weights.dtype
+        weights = model.feature_weights.astype(np.float64)
+        warnings = () if result.converged else (not_settled(settings.max_iter),)
+        votes = None
+        if start_result.graph is not None and start_result.graph.nnz:
+            votes = known_votes(graph_votes(start_result.graph, labels, settings.clusters))
+        voters = LabelledRows(votes, V, labels)
+        sure, second = confidence(voters, settings.clusters, None, view, self.runner)
+        return replace(
+            model,
+            sample_confidence=sure,
+            second_labels=second,
+            weighting_overlap=overlap(weights).astype(dtype),
+            empty_weight=empty_share(weights, energy).astype(dtype),
+            objective=result.objective,
+            history=result.history,
+            n_iter=result.n_iter,
+            kmeans=kmeans,
+            labels=labels,
+            warnings=(*self._weight_warnings(model, energy), *warnings),
+        )
+
+    @staticmethod
+    def encode(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
+        """Codes of new rows, tied to their nearest training rows as strongly as those to theirs."""
+        held = None
+        if settings.graph is not None and settings.smoothness > 0:
+            strength, near = float(settings.smoothness), settings.n_neighbors
+            there = view_of(fitted.rows)
+            held = attraction(there, view, fitted.embedding, near, strength, runner)
+        shared = fitted.assignments[0] if settings.assignment == "shared" else None
+        weights = fitted.feature_weights.astype(np.float64)
+        model = RowModel(fitted.components.T, weights, on_residual=False, shared=shared)
+        return encode(view, model, runner, held)[0]
+
+    @staticmethod
+    def comparable_rows(fitted: Fitted, view: View, runner: Runner) -> tuple[View, View]:
+        """Rows times the weights that samples use on average."""
+        share = fitted.assignments.mean(axis=0, dtype=np.float64)
+        mean = share @ fitted.feature_weights.astype(np.float64)
+        there = view_of(fitted.rows)
+        new = view.scaled(_plain_scaling(view.shape[0], mean))
+        return new, there.scaled(_plain_scaling(there.shape[0], mean))
+
+    def _start_factors(self, seed: int) -> Factors:
+        settings = self.settings
+        weights = uniform_weights(settings.n_weightings, self.live)
+        rng = np.random.RandomState(seed)
+        U, V = initial_factors(
+            self.problem.view,
+            settings.n_components,
+            settings.init,
+            weights.max(),
+            rng,
+            self.runner,
+        )
+        even = np.full(settings.n_weightings, 1 / settings.n_weightings, V.dtype)
+        P = even[None] if self.shared else same_rows(even, self.problem.view, self.runner)
+        return Factors(U, V, P, weights)
+
+    def _solve(
+        self, factors: Factors, graph: sp.csr_array | None, progress: ProgressReporter, name: str
+    ) -> Result:
+        settings = self.settings
+        objective = Objective(
+            weighting=self.weighting(),
+            ties=graph_ties(graph, float(settings.smoothness), self.problem.view.dtype),
+            rows=EvenRows(),
+            basis=UnitBasis() if settings.normalize_components else FreeBasis(),
+            shared=self.shared,
+        )
+        stopping = Stopping(max_iter=settings.max_iter, tol=float(settings.tol))
+        observe = progress.iterations(lambda step: self._model(step.factors, graph))
+        checkpoint = self.problem.cache.solver_checkpoint(name)
+        return solve(
+            self.context, objective, factors, settings.solver, stopping, observe, checkpoint
+        )
+
+    def _neighbor_graph(self, view: View, name: str) -> sp.csr_array:
+        def make() -> sp.csr_array:
+            k, verbose = self.settings.n_neighbors, self.settings.verbose
+            return neighbor_graph(view, k, self.settings.search, self.runner, verbose=verbose)
+
+        return cached_graph(self.problem.cache, name, make, view.shape[0])
+
+    def _weighted_graph(self, factors: Factors, name: str) -> sp.csr_array:
+        """Neighbours by the features that count: rows of X ∘ e at unit length, e = Σ_j p_j² θ_j."""
+        effective = np.mean(factors.P.astype(np.float64) ** 2, axis=0) @ factors.weights
+        view = self.problem.view
+        raw = _plain_scaling(view.shape[0], effective)
+        scales, _ = unit_scales(view.scaled(raw), self.runner)
+        return self._neighbor_graph(view.scaled(replace(raw, rows=scales), drop=True), name)
+
+    def _end_on_exact_codes(self, result: Result) -> None:
+        """Without a graph rows are independent: end with the row solve that ``transform`` does."""
+        weighting = self.weighting()
+        view, factors = self.problem.view, result.factors
+        loss = exact_codes(view, factors, weighting, self.shared, self.runner)
+        result.objective = loss + weighting.penalty(factors.weights)
+
+    def _model(self, factors: Factors, graph: sp.csr_array | None) -> Fitted:
+        """What a model needs in order to transform, at the end or on the way."""
+        view, dtype, weights = self.problem.view, factors.V.dtype, factors.weights
+        share = self._share(factors.P)
+        return Fitted(
+            components=np.ascontiguousarray(factors.U.T),
+            embedding=factors.V,
+            feature_weights=weights.astype(dtype),
+            assignments=every_row(factors.P, view),
+            feature_importances=((share / share.sum()) @ weights).astype(dtype),
+            effective_features=effective_features(weights).astype(dtype),
+            graph=graph,
+            rows=kept_rows(view),
+        )
+
+    def _share(self, P: RowArray) -> np.ndarray:
+        """How much samples use each weighting on average."""
+        if len(P) == 1:
+            return P[0].astype(np.float64)
+        return sums_of(P, self.problem.view, self.runner) / len(P)
+
+    def _weight_warnings(self, model: Fitted, energy: np.ndarray) -> tuple[Warning, ...]:
+        """What is wrong with the weights."""
+        return ()
+
+
+def _plain_scaling(n_samples: int, weights: np.ndarray) -> Scaling:
+    return Scaling(np.ones(n_samples), np.full(len(weights), np.inf), weights)
+
+
+class UniformScheme(PlainScheme):
+    """All features weigh the same."""
+
+    @staticmethod
+    def decode(fitted: Fitted, codes: np.ndarray) -> np.ndarray:
+        rows = codes @ fitted.components
+        weights = fitted.feature_weights[0]
+        return np.divide(rows, weights, out=np.zeros_like(rows), where=weights > 0)
+
+
+class PaperScheme(PlainScheme):
+    """Weights on the simplex, learned as in the article."""
+
+    decodes = False
+    weighting_kind = PaperWeighting
+
+    @classmethod
+    def refreshes(cls, settings: Settings) -> int:
+        return (settings.graph_refresh or 0) if settings.builds_graph else 0
+
+    def weighting(self) -> Weighting:
+        return PaperWeighting(float(self.settings.diversity), self.live)
+
+    def _weight_warnings(self, model: Fitted, energy: np.ndarray) -> tuple[Warning, ...]:
+        mean = model.feature_importances.astype(np.float64)
+        if not collapsed(mean, energy, self.settings.n_components):
+            return ()
+        count = float(effective_features(mean))
+        return (
+            WeightCollapseWarning(
+                f"The feature weights have collapsed: they rest on about {count:.0f} of "
+                f"{np.count_nonzero(energy)} features, which the model fits without learning "
+                'anything. Use weighting="relevance" for weights that mean something, or '
+                'weighting="uniform" for none.'
+            ),
+        )

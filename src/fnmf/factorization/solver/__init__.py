@@ -1,0 +1,47 @@
+"""The loop over sweeps, and the solve of single rows."""
+
+from fnmf.factorization.solver._basis import update_basis
+from fnmf.factorization.solver._codes import solve_codes
+from fnmf.factorization.solver._context import ExecutionContext
+from fnmf.factorization.solver._encode import (
+    Encoded,
+    Projected,
+    RowModel,
+    encode,
+    exact_codes,
+    solve_rows,
+)
+from fnmf.factorization.solver._loop import solve
+from fnmf.factorization.solver._state import (
+    HISTORY,
+    Factors,
+    NullCheckpoint,
+    Observe,
+    Progress,
+    Result,
+    Snapshot,
+    SolverCheckpoint,
+    Stopping,
+)
+
+__all__ = [
+    "HISTORY",
+    "Encoded",
+    "ExecutionContext",
+    "Factors",
+    "NullCheckpoint",
+    "Observe",
+    "Progress",
+    "Projected",
+    "Result",
+    "RowModel",
+    "Snapshot",
+    "SolverCheckpoint",
+    "Stopping",
+    "encode",
+    "exact_codes",
+    "solve",
+    "solve_codes",
+    "solve_rows",
+    "update_basis",
+]

@@ -1,0 +1,107 @@
+"""The step of the basis U from the sums of a sweep."""
+
+import numpy as np
+
+from fnmf._compile import njit
+from fnmf.factorization.solver._state import Factors
+from fnmf.factorization.solver._sweeps import Sweeps
+from fnmf.kernels.descent import descend_rows
+
+# Rounds over the columns of U are cheap beside the sweep that gave their sums.
+_ROUNDS = 4
+
+
+def step_basis(
+    sweeps: Sweeps, factors: Factors, targets: np.ndarray, grams: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Update U and rescale; returns U before the rescaling, and the term of the ties after it."""
+    unit = sweeps.objective.basis.unit
+    gains = gains_of(sweeps, factors)
+    roughness = sweeps.refresh_ties(factors.V)
+    step = _with_ties(grams, gains, roughness) if unit else (grams, gains)
+    U = update_basis(factors.U, targets, *step, sweeps.rule.name)
+    factors.U = U.astype(factors.V.dtype)
+    if unit:
+        norms = _norms(U, gains)
+        factors.U = (U / norms).astype(factors.V.dtype)
+        roughness = roughness * norms**2
+        sweeps.rescale(factors.V, norms)
+    return U, float(roughness.sum())
+
+
+def gains_of(sweeps: Sweeps, factors: Factors) -> np.ndarray | None:
+    """How much the Gram matrix of each weighting counts for each feature; ``None``: fully."""
+    return factors.weights if sweeps.objective.weighting.on_residual else None
+
+
+def _with_ties(
+    grams: np.ndarray, gains: np.ndarray | None, roughness: np.ndarray
+) -> tuple[np.ndarray, np.ndarray | None]:
+    """The scale-free term of the ties is quadratic in U too: it counts like one more weighting."""
+    grams = np.concatenate([grams, np.diag(roughness)[None]])
+    if gains is not None:
+        gains = np.concatenate([gains, gains.max(axis=0, keepdims=True)])
+    return grams, gains
+
+
+def _norms(U: np.ndarray, gains: np.ndarray | None) -> np.ndarray:
+    """Lengths of the columns of U, in the units of the most used features."""
+    weights = 1.0 if gains is None else gains.max(axis=0)[:, None]
+    norms = np.sqrt(np.sum(weights * U * U, axis=0))
+    return np.where(norms > 0, norms, 1.0)
+
+
+def update_basis(
+    U: np.ndarray, cross: np.ndarray, grams: np.ndarray, gains: np.ndarray | None, solver: str
+) -> np.ndarray:
+    """One step for min_{U≥0} Σ_k u_kᵀ M_k u_k − 2 u_k·c_k, with M_k = Σ_j gains_jk grams_j.
+
+    Parameters
+    ----------
+    U : ndarray of shape (d, c)
+        The basis before the step.
+    cross : ndarray of shape (d, c)
+        c_k in its rows.
+    grams : ndarray of shape (m, c, c)
+        Vᵀ diag(p_j²) V.
+    gains : ndarray of shape (m, d) or None
+        How much each Gram matrix counts for each feature; ``None`` means 1 throughout.
+    solver : {"mu", "mu-fast", "hals"}
+        Multiplicative with square root, without, or exact over each column in turn.
+
+    Returns
+    -------
+    ndarray of shape (d, c)
+        The basis after the step, in double precision.
+    """
+    U = U.astype(np.float64, order="C")
+    if solver == "hals":
+        if gains is None:
+            grams, gains = grams.sum(axis=0, keepdims=True), np.ones((1, 1))
+        scales = np.ascontiguousarray(gains.T, dtype=np.float64)
+        descend_rows(U, np.ascontiguousarray(cross), scales, np.ascontiguousarray(grams), _ROUNDS)
+        return U
+    below = hessian_times(U, grams, gains)
+    return _multiply(U, np.ascontiguousarray(cross), below, solver == "mu")
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _multiply(U, above, below, root):  # type: ignore[no-untyped-def]
+    """U ∘ above / below, or with the root of the ratio; U is overwritten."""
+    floor = np.finfo(np.float64).tiny * max(above.max(), 1.0)
+    for k in range(U.shape[0]):
+        for a in range(U.shape[1]):
+            if below[k, a] > floor:
+                ratio = above[k, a] / below[k, a]
+                U[k, a] *= np.sqrt(ratio) if root else ratio
+            elif above[k, a] == 0:
+                U[k, a] = 0
+            # Else codes are so small that their squares are lost: the entry stays as it is.
+    return U
+
+
+def hessian_times(U: np.ndarray, grams: np.ndarray, gains: np.ndarray | None) -> np.ndarray:
+    """Rows M_k u_k, without ever forming an M_k."""
+    if gains is None:
+        return U @ grams.sum(axis=0)
+    return np.einsum("jk,jkc->kc", gains, U @ grams)

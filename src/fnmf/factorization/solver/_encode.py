@@ -1,0 +1,161 @@
+"""Codes for rows that are solved on their own, with U and the weights held fixed."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fnmf.affinity import Attraction
+from fnmf.data import View
+from fnmf.execution import RowArray, Rows, Runner, parts_of
+from fnmf.factorization.solver._state import Factors
+from fnmf.factorization.terms import Weighting
+from fnmf.kernels.encode import encode_rows
+
+_TOLERANCE = 1e-9
+
+
+class Projected(NamedTuple):
+    """What a solve needs to know of rows.
+
+    Attributes
+    ----------
+    crosses : ndarray of shape (n, m, c)
+        Products of the rows with the weighted bases.
+    energies, prices : ndarray of shape (n, m)
+        Weighted squares of the rows, and what is added to them where assignments are decided.
+    """
+
+    crosses: np.ndarray
+    energies: np.ndarray
+    prices: np.ndarray
+
+
+@dataclass(frozen=True)
+class RowModel:
+    """What stays fixed while rows are solved.
+
+    Attributes
+    ----------
+    U, weights : ndarray of shape (d, c) and (m, d)
+        Basis and feature weights.
+    on_residual : bool
+        Whether the weights act on the residual (see ``Weighting``).
+    shared : ndarray of shape (m,) or None
+        The assignment of all samples, if they share it.
+    """
+
+    U: np.ndarray
+    weights: np.ndarray
+    on_residual: bool
+    shared: np.ndarray | None
+
+
+def encode(
+    view: View,
+    model: RowModel,
+    runner: Runner,
+    attraction: Attraction | None = None,
+    prices: RowArray | None = None,
+    dtype: Any = np.float64,
+) -> tuple[RowArray, RowArray, float]:
+    """Codes V and assignments P of all rows of a view, and their data term.
+
+    ``attraction`` holds rows to others that stand still; ``prices`` (n, m) are added to the
+    residuals that decide the assignment. All is solved in double precision, whatever the type
+    of what comes out.
+    """
+    n_components = model.U.shape[1]
+    weights, n_weightings = model.weights, len(model.weights)
+    U = model.U.astype(np.float64)
+    target = weights if model.on_residual else weights**2
+    gains = weights if model.on_residual else np.ones_like(weights)
+    grams = np.stack([(U * gain[:, None]).T @ U for gain in gains])
+    basis = (weights.T[:, :, None] * U[:, None, :]).reshape(len(U), -1)
+    start = np.full(n_weightings, 1 / n_weightings) if model.shared is None else model.shared
+    work = _EncodeWork(basis, target, grams, start.astype(np.float64), model.shared is not None)
+    free, alone = np.empty((0, n_weightings)), Attraction(np.empty((0, 0)), np.empty(0))
+    V, P = (runner.empty(view, (width,), dtype) for width in (n_components, n_weightings))
+    own = V, P, free if prices is None else prices, *(attraction or alone)
+    (loss,) = runner.sweep(work, parts_of(view), own)
+    return V, P, float(loss)
+
+
+class Encoded(NamedTuple):
+    """Codes and assignments of rows, and their loss."""
+
+    V: np.ndarray
+    P: np.ndarray
+    loss: float
+
+
+def solve_rows(
+    rows: Projected,
+    grams: np.ndarray,
+    start: np.ndarray,
+    *,
+    shared: bool,
+    held: Attraction | None = None,
+    tolerance: float = _TOLERANCE,
+    begin: np.ndarray | None = None,
+) -> Encoded:
+    """Codes and assignments of rows until none moves more than ``tolerance``, and their loss.
+
+    ``grams`` (m, c, c) are those of the weighted bases; assignments begin at ``start`` (m,) and
+    stay there if they are ``shared``; codes ``begin`` (n, c) where it is said, else at zero.
+    """
+    n, _, c = rows.crosses.shape
+    pull, drag = held or (np.zeros((n, c)), np.zeros(n))
+    V = np.zeros((n, c)) if begin is None else begin.copy()
+    P = np.tile(start, (n, 1))
+    tail = shared, P, V, tolerance, np.finfo(np.float64).tiny
+    own = np.ascontiguousarray(rows.crosses), rows.energies, rows.prices
+    return Encoded(V, P, encode_rows(*own, grams, pull, drag, *tail))
+
+
+@dataclass(frozen=True)
+class _EncodeWork:
+    """The solve of the rows of a block; rows are V, P, and prices, pull, drag if there are any."""
+
+    fills: ClassVar = (0, 1)
+    basis: np.ndarray
+    target: np.ndarray
+    grams: np.ndarray
+    start: np.ndarray
+    together: bool
+
+    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        (part,), (V, P, prices, pull, drag) = block, rows
+        loss = 0.0
+        for start, stop in part.few():
+            own = slice(start, stop)
+            # No prices and nothing that holds have no rows.
+            given = prices[own] if len(prices) else np.zeros((stop - start, len(self.start)))
+            held = Attraction(pull[own], drag[own]) if len(drag) else None
+            found = self._solved(part, start, stop, given.astype(np.float64, copy=False), held)
+            V[own], P[own] = found.V, found.P
+            loss += found.loss
+        return rows, (np.asarray(loss),)
+
+    def _solved(
+        self, part: View, start: int, stop: int, prices: np.ndarray, held: Attraction | None
+    ) -> Encoded:
+        n_weightings, n_components, _ = self.grams.shape
+        X = part.double(start, stop)
+        crosses = np.asarray(X @ self.basis, np.float64).reshape(-1, n_weightings, n_components)
+        squares = X * X if isinstance(X, np.ndarray) else X.multiply(X)
+        rows = Projected(crosses, np.asarray(squares @ self.target.T), prices)
+        return solve_rows(rows, self.grams, self.start, shared=self.together, held=held)
+
+
+def exact_codes(
+    view: View, factors: Factors, weighting: Weighting, shared: bool, runner: Runner
+) -> float:
+    """Solve every row on its own, as ``transform`` does; returns the data term."""
+    own = factors.P[0] if shared else None
+    model = RowModel(factors.U, factors.weights, weighting.on_residual, own)
+    dtype = factors.V.dtype
+    factors.V, P, loss = encode(view, model, runner, prices=weighting.prices, dtype=dtype)
+    if not shared:
+        factors.P = P
+    return loss

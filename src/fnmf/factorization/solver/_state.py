@@ -1,0 +1,116 @@
+"""What a run works on, reports and leaves behind."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from fnmf.relevance.defaults import DEFAULTS
+
+TERMS = ("total", "reconstruction", "diversity", "smoothness")
+HISTORY = np.dtype([(term, np.float64) for term in TERMS])
+
+
+@dataclass
+class Factors:
+    """The unknowns. With shared assignment P has a single row."""
+
+    U: np.ndarray
+    V: np.ndarray
+    P: np.ndarray
+    weights: np.ndarray
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """When a run ends.
+
+    Attributes
+    ----------
+    max_iter, min_iter : int
+        Most iterations, and how many there are in any case.
+    tol : float
+        Relative change of the objective below which it has settled.
+    floor : float
+        A smaller objective counts as this one when changes are compared with it, so that a
+        nearly exact fit settles too.
+    codes : float
+        Codes may still change by this many times ``tol``.
+    nearly : float
+        Their change is measured once that of the objective is below this many times ``tol``.
+    """
+
+    max_iter: int = 300
+    min_iter: int = 1
+    tol: float = 1e-4
+    floor: float = 0.0
+    codes: float = 10.0
+    nearly: float = DEFAULTS.nearly_settled
+
+
+class Progress(NamedTuple):
+    """What an observer sees after each iteration."""
+
+    iteration: int
+    terms: dict[str, float]
+    factors: Factors
+
+
+Observe = Callable[[Progress], bool]
+
+
+class Snapshot(NamedTuple):
+    """A run between two iterations, with all that the next one needs to come out the same.
+
+    ``pull`` is S V as it was rescaled on the way: computed anew it would differ in rounding.
+    """
+
+    U: np.ndarray
+    V: np.ndarray
+    P: np.ndarray
+    weights: np.ndarray
+    pull: np.ndarray
+    history: np.ndarray
+    converged: np.ndarray
+    ended: np.ndarray
+
+
+class SolverCheckpoint(Protocol):
+    """Where a run writes how far it has come."""
+
+    def last(self) -> Snapshot | None:
+        """Where to go on, if the run has been there before."""
+
+    def due(self) -> bool:
+        """Whether it is time to write."""
+
+    def write(self, snapshot: Snapshot) -> None:
+        """Keep this instead of what was kept before."""
+
+
+class NullCheckpoint:
+    """A checkpoint that keeps nothing."""
+
+    def last(self) -> Snapshot | None:
+        return None
+
+    def due(self) -> bool:
+        return False
+
+    def write(self, snapshot: Snapshot) -> None:
+        """Nothing."""
+
+
+@dataclass
+class Result:
+    """Where a run ended."""
+
+    factors: Factors
+    history: np.ndarray
+    converged: bool
+    objective: float
+
+    @property
+    def n_iter(self) -> int:
+        return len(self.history)

@@ -1,0 +1,1 @@
+"""Compiled loops, and how they want their arrays. Nothing here knows where rows come from."""

@@ -1,0 +1,175 @@
+"""Block functions for dense rows.
+
+Each takes a block of rows with the current factors and returns small sums; rows of V and P that
+belong to the block are updated in place. Nothing else is touched, so blocks can run anywhere.
+All arrays over the features are padded to whole cache lines, over the components and
+weightings to whole tiles (see ``tiles``); only X is not. X is an array or ``Rescaled``, of the
+same float type as all the rest.
+"""
+
+import numpy as np
+
+from fnmf._compile import njit
+from fnmf.data import BATCH
+from fnmf.kernels.groups import (
+    add_grams,
+    curve,
+    load_codes,
+    load_squares,
+    shared_step,
+    step,
+    weigh_codes,
+)
+from fnmf.kernels.lanes import quads
+from fnmf.kernels.panels import add_outer, reconstruct
+from fnmf.kernels.rescale import four_rows
+from fnmf.kernels.rows import KEEP, assign_row
+from fnmf.kernels.tiles import (
+    ROWS,
+    add_moments,
+    project,
+    target_residuals,
+    weigh,
+    weighted_residuals,
+    wide_vectors,
+    zeros,
+)
+
+
+@njit(nogil=True, cache=True)
+def shared_block(X, basis, V, pull, degree, strength, gram, rule, robust, norms, tiny):  # type: ignore[no-untyped-def]
+    """All samples weigh the features alike: V from X @ basisᵀ, then Xᵀ V of the new V.
+
+    With ``robust`` sample i counts with W_ii = 1/‖residual_i‖ in the sums (the majoriser of
+    the ℓ2,1 loss), otherwise with 1; ``norms`` are ‖x_i‖².
+    Returns Xᵀ W V, Vᵀ W V and Σ_i ‖residual_i‖ (0 if not robust).
+    """
+    wide_vectors()
+    n_rows, n_components = V.shape
+    wide = gram.shape[1]
+    ones, counts = np.ones((ROWS, 1), V.dtype), np.ones((ROWS, 1), V.dtype)
+    codes = zeros(ROWS, wide, V)
+    weighted = zeros(BATCH, wide, V)
+    products = zeros(ROWS, wide, V)
+    curved = zeros(ROWS, wide, V)
+    cross = zeros(basis.shape[0], basis.shape[1], V)
+    codes_gram = zeros(n_components, wide, V)
+    rows = zeros(BATCH, basis.shape[1], V)
+    loss = 0.0
+    for first in range(0, n_rows, BATCH):
+        for start in range(first, first + BATCH, ROWS):
+            group = slice(start - first, start - first + ROWS)
+            x0, x1, x2, x3 = four_rows(X, start, n_rows, rows[group], True)
+            if rule != KEEP or robust:
+                project(x0, x1, x2, x3, basis, products)
+            own = V, codes, products, curved, ones, gram, pull, degree, strength
+            loss += shared_step(start, *own, rule, robust, norms, tiny, counts)
+            weigh_codes(codes, counts, weighted[group])
+            add_grams(codes, counts, n_components, codes_gram)
+        add_outer(weighted, rows, cross)
+    return cross, codes_gram, loss
+
+
+@njit(nogil=True, cache=True)
+def project_block(X, basis, weights, P, shared, out):  # type: ignore[no-untyped-def]
+    """out = (X ∘ P² weights) @ basisᵀ; with ``shared`` the weights are already in the basis."""
+    wide_vectors()
+    n_rows, n_components = out.shape
+    mix, scales = zeros(ROWS, weights.shape[0], out), zeros(ROWS, 1, out)
+    weighed = zeros(ROWS, basis.shape[1], out)
+    products = zeros(ROWS, basis.shape[0], out)
+    buffer = zeros(ROWS, basis.shape[1], out)
+    for start in range(0, n_rows, ROWS):
+        x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer, False)
+        if shared:
+            project(x0, x1, x2, x3, basis, products)
+        else:
+            load_squares(start, P, mix, scales)
+            weigh(x0, x1, x2, x3, mix, weights, weighed)
+            project(weighed[0], weighed[1], weighed[2], weighed[3], basis, products)
+        for i in range(start, min(start + ROWS, n_rows)):
+            for a in range(n_components):
+                out[i, a] = products[i - start, a]
+
+
+@njit(nogil=True, cache=True)
+def codes_block(X, basis, weights, V, P, pull, degree, strength, hessians, rule, tiny):  # type: ignore[no-untyped-def]
+    """Multiplicative step of V, every sample with its own mixture of weightings.
+
+    Returns (X ∘ P² weights)ᵀ V with the new V, and for each Hessian that was given
+    Vᵀ diag(p_j²) V (of the sum of the p_j², if one serves all): what U needs.
+    """
+    wide_vectors()
+    n_rows, n_components = V.shape
+    n_padded, width = basis.shape
+    wide = hessians.shape[1]
+    mix = zeros(ROWS, weights.shape[0], V)
+    scales = zeros(ROWS, hessians.shape[0] // n_components, V)
+    weighed = zeros(BATCH, width, V)
+    products = zeros(ROWS, wide, V)
+    codes = zeros(BATCH, wide, V)
+    curved = zeros(ROWS, wide, V)
+    targets = zeros(n_padded, width, V)
+    codes_grams = zeros(hessians.shape[0], wide, V)
+    buffer = zeros(ROWS, basis.shape[1], V)
+    for first in range(0, n_rows, BATCH):
+        for start in range(first, first + BATCH, ROWS):
+            group = slice(start - first, start - first + ROWS)
+            own, y = codes[group], weighed[group]
+            x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer, False)
+            stop = min(start + ROWS, n_rows)
+            load_squares(start, P, mix, scales)
+            weigh(x0, x1, x2, x3, mix, weights, y)
+            project(y[0], y[1], y[2], y[3], basis, products)
+            load_codes(start, V, own)
+            curve(own, scales, hessians, n_components, curved)
+            step(start, stop, V, own, products, curved, pull, degree, strength, rule, tiny)
+            add_grams(own, scales, n_components, codes_grams)
+        add_outer(codes, weighed, targets)
+    return targets, codes_grams
+
+
+@njit(nogil=True, cache=True)
+def assign_block(X, basis, weights, V, P, hessians, prices, on_residual, crosses, tiny):  # type: ignore[no-untyped-def]
+    """P of every sample, its exact minimiser.
+
+    Returns, with the new P: P²ᵀ(X∘X) above P²ᵀ(X∘V basis), both m x d; Vᵀ diag(p_j²) V for each
+    Hessian that was given (of the sum of the p_j², if one serves all); and, if ``crosses``,
+    Xᵀ diag(p_j²) V for each weighting.
+    """
+    wide_vectors()
+    n_rows, n_components = V.shape
+    n_weightings = P.shape[1]
+    n_padded, width = basis.shape
+    n_grams = hessians.shape[0] // n_components
+    mix = zeros(ROWS, weights.shape[0], V)
+    scales = zeros(ROWS, n_grams, V)
+    codes = zeros(ROWS, hessians.shape[1], V)
+    weighted = zeros(ROWS, hessians.shape[1], V)
+    fits = zeros(ROWS, width, V)
+    residuals = zeros(ROWS, quads(weights.shape[0]), V)
+    moments = zeros(2 * weights.shape[0], width, V)
+    energy, cross = moments[: weights.shape[0]], moments[weights.shape[0] :]
+    totals = zeros(n_weightings * n_padded if crosses else 0, width, V)
+    totals = totals.reshape(-1, n_padded, width)
+    codes_grams = zeros(hessians.shape[0], hessians.shape[1], V)
+    buffer = zeros(ROWS, basis.shape[1], V)
+    for start in range(0, n_rows, ROWS):
+        x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer, crosses)
+        load_codes(start, V, codes)
+        reconstruct(codes, basis, fits)
+        if on_residual:
+            weighted_residuals(x0, x1, x2, x3, fits, weights, residuals)
+        else:
+            target_residuals(x0, x1, x2, x3, fits, weights, residuals)
+        for i in range(start, min(start + ROWS, n_rows)):
+            for j in range(n_weightings if prices.shape[0] > 0 else 0):
+                residuals[i - start, j] += prices[i, j]
+            assign_row(residuals, i - start, tiny, P, i)
+        load_squares(start, P, mix, scales)
+        add_moments(x0, x1, x2, x3, fits, mix, energy, cross)
+        add_grams(codes, scales, n_components, codes_grams)
+        for j in range(n_weightings if crosses else 0):
+            weigh_codes(codes, mix[:, j : j + 1], weighted)
+            add_outer(weighted, buffer, totals[j])
+    return moments, codes_grams, totals

@@ -1,0 +1,194 @@
+"""What happens to the codes of four rows at a time, whatever the data look like.
+
+Codes of a group lie in rows padded with zeros to whole lines. ``scales`` holds, for each row of
+the group, the weights of the Gram matrices: the p_j², or their sum where one matrix serves all.
+Matrices over the components lie one below the other, their rows padded to lines.
+"""
+
+import numpy as np
+
+from fnmf._compile import njit
+from fnmf.kernels.lanes import (
+    add_scaled,
+    divided,
+    dot,
+    filled,
+    larger,
+    load_line,
+    load_part,
+    nothing,
+    root,
+    store,
+    store_part,
+    times,
+)
+from fnmf.kernels.rows import KEEP, SQUARE_ROOT
+from fnmf.kernels.tiles import LINE, ROWS, wide_vectors
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def load_codes(start, V, codes):  # type: ignore[no-untyped-def]
+    """Four rows of codes; rows past the end become zero."""
+    wide_vectors()
+    for r in range(ROWS):
+        if start + r < V.shape[0]:
+            for a in range(0, codes.shape[1], LINE):
+                store(codes, r, a, load_part(V, start + r, a))
+        else:
+            codes[r] = 0
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def load_squares(start, P, mix, scales):  # type: ignore[no-untyped-def]
+    """The p_j² of four rows and the scales that follow; rows past the end become zero."""
+    for r in range(ROWS):
+        total = mix.dtype.type(0)
+        for j in range(P.shape[1]):
+            p = P[start + r, j] if start + r < P.shape[0] else mix.dtype.type(0)
+            mix[r, j] = p * p
+            total += p * p
+            if scales.shape[1] > 1:
+                scales[r, j] = p * p
+        if scales.shape[1] == 1:
+            scales[r, 0] = total
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def curve(codes, scales, hessians, n_components, out):  # type: ignore[no-untyped-def]
+    """out[r] = Σ_j scales[r, j] hessian_j @ codes[r]."""
+    wide_vectors()
+    for a in range(0, out.shape[1], LINE):
+        p0 = nothing(load_line(hessians, 0, a))
+        p1 = p2 = p3 = p0
+        for j in range(scales.shape[1]):
+            s0, s1, s2, s3 = scales[0, j], scales[1, j], scales[2, j], scales[3, j]
+            for b in range(n_components):
+                row = load_line(hessians, j * n_components + b, a)
+                p0 = add_scaled(p0, s0 * codes[0, b], row)
+                p1 = add_scaled(p1, s1 * codes[1, b], row)
+                p2 = add_scaled(p2, s2 * codes[2, b], row)
+                p3 = add_scaled(p3, s3 * codes[3, b], row)
+        store(out, 0, a, p0)
+        store(out, 1, a, p1)
+        store(out, 2, a, p2)
+        store(out, 3, a, p3)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def quadratic(codes, hessians, n_components, out):  # type: ignore[no-untyped-def]
+    """out[r, j] = codes[r] · hessian_j @ codes[r]."""
+    wide_vectors()
+    out[:] = 0
+    for j in range(out.shape[1]):
+        for a in range(0, codes.shape[1], LINE):
+            p0 = nothing(load_line(hessians, 0, a))
+            p1 = p2 = p3 = p0
+            for b in range(n_components):
+                row = load_line(hessians, j * n_components + b, a)
+                p0 = add_scaled(p0, codes[0, b], row)
+                p1 = add_scaled(p1, codes[1, b], row)
+                p2 = add_scaled(p2, codes[2, b], row)
+                p3 = add_scaled(p3, codes[3, b], row)
+            out[0, j] += dot(p0, load_line(codes, 0, a))
+            out[1, j] += dot(p1, load_line(codes, 1, a))
+            out[2, j] += dot(p2, load_line(codes, 2, a))
+            out[3, j] += dot(p3, load_line(codes, 3, a))
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def add_grams(codes, scales, n_components, total):  # type: ignore[no-untyped-def]
+    """total_j += Σ_r scales[r, j] codes[r] codes[r]ᵀ."""
+    wide_vectors()
+    for a in range(0, total.shape[1], LINE):
+        v0, v1 = load_line(codes, 0, a), load_line(codes, 1, a)
+        v2, v3 = load_line(codes, 2, a), load_line(codes, 3, a)
+        for j in range(scales.shape[1]):
+            s0, s1, s2, s3 = scales[0, j], scales[1, j], scales[2, j], scales[3, j]
+            for b in range(n_components):
+                row = load_line(total, j * n_components + b, a)
+                row = add_scaled(row, s0 * codes[0, b], v0)
+                row = add_scaled(row, s1 * codes[1, b], v1)
+                row = add_scaled(row, s2 * codes[2, b], v2)
+                row = add_scaled(row, s3 * codes[3, b], v3)
+                store(total, j * n_components + b, a, row)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def step(start, stop, V, codes, products, curved, pull, degree, strength, rule, tiny):  # type: ignore[no-untyped-def]
+    """Multiplicative step of the codes of a group, times (products + β S V) / (curved + β D V).
+
+    ``pull`` is S V of the old V; it is not looked at when ``strength`` is 0.
+    """
+    wide_vectors()
+    for i in range(start, stop):
+        r = i - start
+        for a in range(0, codes.shape[1], LINE):
+            code = load_line(codes, r, a)
+            above, below = load_line(products, r, a), load_line(curved, r, a)
+            if strength > 0:
+                above = add_scaled(above, strength, load_part(pull, i, a))
+                below = add_scaled(below, strength * degree[i], code)
+            # A row of zeros stays zero; without a floor of this size its ratio could be infinite.
+            floor = larger(above, filled(V.dtype.type(1), above))
+            ratio = divided(above, larger(below, times(filled(tiny, floor), floor)))
+            code = times(code, root(ratio) if rule == SQUARE_ROOT else ratio)
+            store(codes, r, a, code)
+            store_part(V, i, a, code)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def shared_step(  # type: ignore[no-untyped-def]
+    start,
+    V,
+    codes,
+    products,
+    curved,
+    ones,
+    gram,
+    pull,
+    degree,
+    strength,
+    rule,
+    robust,
+    norms,
+    tiny,
+    counts,
+):
+    """Codes of a group that all see one Gram matrix, and how much each row of it counts.
+
+    Returns the sum of the lengths of the residuals, 0 if not ``robust``.
+    """
+    n_rows, n_components = V.shape
+    stop = min(start + ROWS, n_rows)
+    load_codes(start, V, codes)
+    if rule != KEEP:
+        curve(codes, ones, gram, n_components, curved)
+        step(start, stop, V, codes, products, curved, pull, degree, strength, rule, tiny)
+    if not robust:
+        return 0.0
+    curve(codes, ones, gram, n_components, curved)
+    return robust_counts(norms[start:stop], codes, curved, products, counts)
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def robust_counts(norms, codes, curved, products, counts):  # type: ignore[no-untyped-def]
+    """counts = 1 over the lengths of the residuals; returns the sum of these lengths."""
+    total = 0.0
+    for r in range(norms.shape[0]):
+        square = np.float64(norms[r])
+        for a in range(codes.shape[1]):
+            square += np.float64(codes[r, a]) * (curved[r, a] - 2 * products[r, a])
+        residual = np.sqrt(max(square, 0.0))
+        total += residual
+        counts[r, 0] = 1 / max(residual, 1e-10)
+    return total
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def weigh_codes(codes, counts, out):  # type: ignore[no-untyped-def]
+    """out[r] = counts[r, 0] codes[r]."""
+    wide_vectors()
+    for r in range(ROWS):
+        for a in range(0, codes.shape[1], LINE):
+            code = load_line(codes, r, a)
+            store(out, r, a, times(filled(counts[r, 0], code), code))

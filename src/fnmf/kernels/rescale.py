@@ -1,0 +1,68 @@
+"""Rows that are rescaled on the way from memory to a kernel, four at a time."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+from numba.extending import overload, register_jitable
+
+from fnmf._compile import njit
+from fnmf.kernels.lanes import load_part, store
+from fnmf.kernels.tiles import LINE, ROWS, wide_vectors
+
+
+class Rescaled(NamedTuple):
+    """Rows that stand for z_ik = rows_i · min(x_ik, caps_k) · columns_k."""
+
+    X: np.ndarray
+    rows: np.ndarray
+    caps: np.ndarray
+    columns: np.ndarray
+
+
+@njit(nogil=True, cache=True, forceinline=True)
+def _rescale_four(X, places, out):  # type: ignore[no-untyped-def]
+    wide_vectors()
+    caps, columns = X.caps, X.columns
+    a, b, c, d = places
+    x0, x1, x2, x3 = X.X[a], X.X[b], X.X[c], X.X[d]
+    f0, f1, f2, f3 = X.rows[a], X.rows[b], X.rows[c], X.rows[d]
+    z0, z1, z2, z3 = out[0], out[1], out[2], out[3]
+    for k in range(x0.shape[0]):
+        cap, column = caps[k], columns[k]
+        z0[k] = f0 * (column * min(x0[k], cap))
+        z1[k] = f1 * (column * min(x1[k], cap))
+        z2[k] = f2 * (column * min(x2[k], cap))
+        z3[k] = f3 * (column * min(x3[k], cap))
+
+
+def four_rows(X: Any, start: int, n_rows: int, buffer: np.ndarray, keep: bool) -> Any:
+    """Rows ``start`` to ``start + 3`` of an array, or of ``Rescaled``.
+
+    With ``keep`` they lie in the buffer too. Past the end the last row is repeated; repeated
+    rows must carry no weight in any sum.
+    """
+    raise NotImplementedError("For compiled code only.")
+
+
+@overload(four_rows, jit_options={"forceinline": True})
+def _four_rows(X, start, n_rows, buffer, keep):  # type: ignore[no-untyped-def]
+    def of_array(X, start, n_rows, buffer, keep):  # type: ignore[no-untyped-def]
+        places = _places(start, n_rows)
+        if keep:
+            for r in range(ROWS):
+                for k in range(0, buffer.shape[1], LINE):
+                    store(buffer, r, k, load_part(X, places[r], k))
+        return X[places[0]], X[places[1]], X[places[2]], X[places[3]]
+
+    def of_rescaled(X, start, n_rows, buffer, keep):  # type: ignore[no-untyped-def]
+        _rescale_four(X, _places(start, n_rows), buffer)
+        return buffer[0], buffer[1], buffer[2], buffer[3]
+
+    return of_array if isinstance(X, types.Array) else of_rescaled
+
+
+@register_jitable
+def _places(start: int, n_rows: int) -> tuple[int, int, int, int]:
+    last = n_rows - 1
+    return min(start, last), min(start + 1, last), min(start + 2, last), min(start + 3, last)

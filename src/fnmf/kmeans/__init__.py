@@ -1,0 +1,18 @@
+"""k-means: compiled for few dimensions, with scikit-learn's starts, and on codes."""
+
+from fnmf.kmeans._codes import cluster_codes
+from fnmf.kmeans._lloyd import best_kmeans, halved, quick_kmeans
+from fnmf.kmeans._protocol import N_STARTS, count_distinct, kmeans_on
+from fnmf.kmeans._seeding import fit_kmeans, plus_plus
+
+__all__ = [
+    "N_STARTS",
+    "best_kmeans",
+    "cluster_codes",
+    "count_distinct",
+    "fit_kmeans",
+    "halved",
+    "kmeans_on",
+    "plus_plus",
+    "quick_kmeans",
+]

@@ -1,0 +1,107 @@
+"""k-means in few dimensions, compiled: scikit-learn's checks would cost more than the work."""
+
+import numpy as np
+
+from fnmf._compile import njit
+from fnmf.kernels.compiler import FAST
+from fnmf.kmeans._seeding import chosen_rows, numbers_for
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+
+
+def quick_kmeans(
+    rows: np.ndarray, n_clusters: int, rng: np.random.RandomState, defaults: Defaults = DEFAULTS
+) -> np.ndarray:
+    """Labels of one start of k-means; sums in the order of the rows, whatever the threads."""
+    numbers = rng.random_sample((1, numbers_for(n_clusters)))
+    whole = np.zeros(len(rows), np.int64)
+    return _within(
+        np.ascontiguousarray(rows), whole, n_clusters, numbers, 1, defaults.kmeans_iterations
+    )
+
+
+def halved(
+    rows: np.ndarray,
+    groups: np.ndarray,
+    fewest: int,
+    rng: np.random.RandomState,
+    defaults: Defaults = DEFAULTS,
+) -> np.ndarray:
+    """Each group of at least ``fewest`` rows cut in two by k-means: 0 or 1 for every row."""
+    large = np.count_nonzero(np.bincount(groups) >= fewest)
+    numbers = rng.random_sample((large, numbers_for(2)))
+    return _within(
+        np.ascontiguousarray(rows), groups, 2, numbers, fewest, defaults.kmeans_iterations
+    )
+
+
+def best_kmeans(
+    rows: np.ndarray,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    starts: int,
+    defaults: Defaults = DEFAULTS,
+) -> np.ndarray:
+    """Labels of the start that ends nearest to its centres."""
+    found = [quick_kmeans(rows, n_clusters, rng, defaults) for _ in range(starts)]
+    return min(found, key=lambda labels: _scatter(rows, labels))
+
+
+def _scatter(rows: np.ndarray, labels: np.ndarray) -> float:
+    """Squares about the means of the groups."""
+    groups = (rows[labels == a] for a in np.unique(labels))
+    return sum(float(np.sum((group - group.mean(axis=0)) ** 2)) for group in groups)
+
+
+@njit(nogil=True, cache=True)
+def _within(rows, groups, n_clusters, numbers, fewest, iterations):  # type: ignore[no-untyped-def]
+    """k-means in each group of at least ``fewest`` rows; smaller ones stay whole.
+
+    ``numbers`` has the random numbers of a group in each row.
+    """
+    labels = np.zeros(len(rows), np.int64)
+    done = 0
+    for group in range(groups.max() + 1):
+        members = np.flatnonzero(groups == group)
+        if len(members) >= fewest:
+            part = rows[members]
+            centres = part[chosen_rows(part, n_clusters, numbers[done])]
+            labels[members] = _lloyd(part, centres, iterations)
+            done += 1
+    return labels
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _lloyd(rows, centres, iterations):  # type: ignore[no-untyped-def]
+    """Assign and average until no sample moves; a centre without samples stays where it is."""
+    n, d = rows.shape
+    k = len(centres)
+    centres = centres.copy()
+    labels = np.full(n, -1, np.int64)
+    sums = np.zeros((k, d))
+    counts = np.zeros(k, np.int64)
+    for _ in range(iterations):
+        moved = 0
+        sums[:] = 0
+        counts[:] = 0
+        for i in range(n):
+            best, nearest = 0, np.inf
+            for a in range(k):
+                distance = 0.0
+                for f in range(d):
+                    gap = rows[i, f] - centres[a, f]
+                    distance += gap * gap
+                if distance < nearest:
+                    best, nearest = a, distance
+            if labels[i] != best:
+                labels[i] = best
+                moved += 1
+            counts[best] += 1
+            for f in range(d):
+                sums[best, f] += rows[i, f]
+        if moved == 0:
+            break
+        for a in range(k):
+            if counts[a] > 0:
+                for f in range(d):
+                    centres[a, f] = sums[a, f] / counts[a]
+    return labels

@@ -1,0 +1,250 @@
+"""The preparation and the weights, chosen among all that were tried on a sample of the rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from fnmf._settings import Settings
+from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
+from fnmf.data import drawn
+from fnmf.execution import RowArray, Runner
+from fnmf.kmeans import best_kmeans
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.preparations import column_preparations, row_preparations
+from fnmf.relevance.prepare import FeatureStatistics, Weights
+from fnmf.relevance.sample import SampleTable
+from fnmf.relevance.search import (
+    Candidate,
+    SearchContext,
+    SearchSpace,
+    search_context,
+    search_preparations,
+)
+from fnmf.relevance.structure import (
+    agrees_beyond_chance,
+    beyond_chance,
+    cluster_recovery,
+    factors,
+    row_halves,
+    structure,
+)
+from fnmf.relevance.weights import profiles, relevance, relevance_weights
+from fnmf.statistics import Moments
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How the data are prepared, and why.
+
+    Attributes
+    ----------
+    unit : bool
+        Whether rows are brought to unit length.
+    units : ndarray of shape (d,)
+        Factors that bring features to common units.
+    weights : Weights
+        Of each weighting; copies of a feature share one vote.
+    candidates : tuple of Candidate
+        All that were tried, best first.
+    structure : float or None
+        Association of clusters found from two halves of the features.
+    sample : ndarray of int
+        Rows that were explored.
+    context : Task or None
+        What was explored; ``None`` if nothing was.
+    real : bool or None
+        Whether the clusters are more than chance; ``None`` if that could not be asked.
+    """
+
+    unit: bool
+    units: np.ndarray
+    weights: Weights
+    candidates: tuple[Candidate, ...]
+    structure: float | None
+    sample: np.ndarray
+    context: SearchContext | None = None
+    real: bool | None = None
+
+    @property
+    def labels(self) -> np.ndarray | None:
+        """Clusters of the sample."""
+        return self.candidates[0].labels if self.candidates else None
+
+    @property
+    def about_means(self) -> bool:
+        """Whether clusters are what is near their means, not what holds together in a graph."""
+        return bool(self.candidates) and self.candidates[0].clusters == "means"
+
+    def report(self) -> list[str]:
+        """What was chosen and what else was tried, for the log."""
+        return [
+            f"{'tried' if place else 'chosen'}: {one}" for place, one in enumerate(self.candidates)
+        ]
+
+    @property
+    def score(self) -> float:
+        return self.candidates[0].score if self.candidates else 0.0
+
+
+def choose_preparation(
+    statistics: FeatureStatistics,
+    settings: Settings,
+    seed: int,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
+) -> Choice:
+    """Search preparations on a sample, and choose the best by its score."""
+    n, d = statistics.view.shape
+    c = settings.clusters
+    even = Weights(np.ones((1, d)), np.zeros((1, d)))
+    if n < defaults.fewest_rows or c < 2:
+        return Choice(settings.row_norm != "none", np.ones(d), even, (), None, np.arange(n))
+    context, candidates, sample = search_on_sample(statistics, settings, c, seed, runner, defaults)
+    best, found, real = _real(context, candidates, runner)
+    candidates.sort(key=lambda one: one is not best)
+    units = context.table.units(best.columns)
+    if best.columns in ("typical", "spread"):
+        units = units / context.table.size  # which the rows of the table were divided by
+    weights = Weights(best.weights[None], best.prices[None])
+    m = min(settings.n_weightings, c)
+    if m > 1 and context.refreshes:
+        weights = _several(context, best, m, seed) or weights
+    shared = Weights(
+        weights.omega * context.duplicate_weights, weights.price * context.duplicate_weights
+    )
+    return Choice(best.unit, units, shared, tuple(candidates), found, sample, context, real)
+
+
+def _real(
+    context: SearchContext, candidates: list[Candidate], runner: Runner
+) -> tuple[Candidate, float | None, bool | None]:
+    """The best candidate, its association of halves, and whether it is more than chance.
+
+    If it is not, the best of those that find clusters in the other way may be; if neither is, the
+    one nearer to it is taken.
+    """
+    best = candidates[0]
+    others = [one for one in candidates if one.clusters != best.clusters]
+    tested: list[tuple[Candidate, float | None]] = []
+    for one in (best, *others[:1]):
+        found = structure(context, one, runner)
+        real = beyond_chance(found, context.defaults)
+        if real is False:
+            # A half of all features may be mostly noise; those in use are fewer and better.
+            real = agrees_beyond_chance(context, one, runner)
+        if real is not False:
+            return one, found, real
+        tested.append((one, found))
+    nearer, found = max(tested, key=lambda pair: pair[1] or 0.0)
+    return nearer, found, False
+
+
+def search_on_sample(
+    statistics: FeatureStatistics,
+    settings: Settings,
+    n_clusters: int,
+    seed: int,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
+) -> tuple[SearchContext, list[Candidate], np.ndarray]:
+    """A sample of the rows, all candidates tried on it, best first, and which rows they are."""
+    wanted = max(defaults.sample_rows, defaults.sample_rows_per_cluster * n_clusters)
+    most = min(wanted, defaults.sample_rows_most)
+    sample = drawn(statistics.view.shape[0], most, np.random.RandomState(seed))
+    table = SampleTable.of(statistics.raw, statistics.typical, sample, defaults)
+    refreshes = settings.graph_refresh
+    refreshes = defaults.refreshes if refreshes is None else refreshes
+    context = search_context(table, n_clusters, settings.n_neighbors, refreshes, seed, defaults)
+    ways = SearchSpace(
+        _rows(settings, table, defaults),
+        _columns(settings, table, refreshes, defaults),
+        settings.builds_graph,
+    )
+    return context, search_preparations(context, ways, runner), sample
+
+
+def cluster_stability(choice: Choice, labels: RowArray) -> np.ndarray | None:
+    """Share of each cluster that is found again in halves of the sample, (k,)."""
+    context = choice.context
+    if context is None:
+        return None
+    best = choice.candidates[0]
+    rows = context.table.scaled(factors(context, best), best.unit)
+    pairs = row_halves(
+        rows, context.n_neighbors, context.defaults.row_splits, context.seed, context.defaults
+    )
+    return cluster_recovery(
+        pairs, labels[choice.sample], context.n_clusters, context.seed, context.defaults
+    )
+
+
+def weight_shares(omega: np.ndarray) -> np.ndarray:
+    """Weights that sum to 1; a weighting that uses no feature has no preference among them."""
+    live = omega.max(axis=0) > 0
+    sums = omega.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, omega / np.where(sums > 0, sums, 1), live / max(live.sum(), 1))
+
+
+def _rows(settings: Settings, table: SampleTable, defaults: Defaults) -> tuple[str, ...]:
+    if settings.row_norm == "auto":
+        return row_preparations(table, defaults)
+    return ("own",) if settings.row_norm == "none" else ("unit",)
+
+
+def _columns(
+    settings: Settings, table: SampleTable, refreshes: int, defaults: Defaults
+) -> tuple[str, ...]:
+    if settings.column_units != "auto":
+        return (settings.column_units,)
+    return column_preparations(table, refreshes, defaults)
+
+
+def _several(context: SearchContext, best: Candidate, m: int, seed: int) -> Weights | None:
+    """Several weightings, if the data have them: clusters of like profiles share one."""
+    if best.clusters == "means":
+        return None
+    moments, defaults = context.moments(best.labels), context.defaults
+    groups = _group_clusters(moments, m, seed, defaults)
+    weights = Weights(*relevance_weights(moments, groups, m, defaults))
+    if not _all_relevant(moments, best.weights[None], weights.omega, defaults):
+        return None
+    rows = context.table.scaled(factors(context, replace(best, weights=weights.top)), best.unit)
+    graph = in_few_parts(
+        small_graphs(rows), context.n_neighbors, context.n_clusters, context.defaults
+    )
+    labels = partition(
+        graph,
+        context.n_clusters,
+        seed,
+        starts=defaults.comparison_starts,
+        others=(best.labels,),
+        defaults=defaults,
+    ).labels
+    slack = defaults.weightings_slack
+    worse = modularity(graph, labels, context.n_clusters) < best.modularity - slack
+    # Where few features stand out by themselves, several weightings would rest on chance.
+    explained = context.explained(context.moments(labels))
+    less = explained < (1 - slack) * best.explained
+    return None if worse or less else weights
+
+
+def _group_clusters(moments: Moments, m: int, seed: int, defaults: Defaults) -> np.ndarray:
+    """Which weighting each cluster belongs to."""
+    c = len(moments.counts)
+    if m >= c:
+        return np.arange(c)
+    shapes = profiles(moments)
+    rng = np.random.RandomState(seed)
+    return best_kmeans(shapes, m, rng, defaults.weightings_starts, defaults)
+
+
+def _all_relevant(
+    found: Moments, single: np.ndarray, several: np.ndarray, defaults: Defaults
+) -> bool:
+    """Whether each of several weightings rests on features about as relevant as a single one's."""
+    explained = relevance(found, defaults)
+    needed = defaults.weightings_relevance * float(weight_shares(single)[0] @ explained)
+    enough = weight_shares(several) @ explained >= needed
+    return bool(np.all(several.sum(axis=1) > 0) and np.all(enough))

@@ -1,0 +1,239 @@
+"""Starting values of a default fit: basis, codes and assignments from the clusters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from fnmf._settings import Settings
+from fnmf.data import View
+from fnmf.execution import BlockSource, RowArray, Rows, Runner, parts_of
+from fnmf.factorization import initial_factors, partition_codes
+from fnmf.factorization.solver import Factors
+from fnmf.factorization.terms import ResidualWeighting
+from fnmf.kmeans import cluster_codes
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights
+from fnmf.relevance.results import FoundClusters
+from fnmf.statistics import (
+    DistancesTo,
+    Moments,
+    cluster_moments,
+    sums_of,
+    weighted_distances,
+)
+
+_TINY = 1e-12
+
+
+class InitialFit(NamedTuple):
+    """Starting values, and the weighting with the prices that the assignment counts with."""
+
+    factors: Factors
+    weighting: ResidualWeighting
+
+
+def initial_fit(
+    statistics: FeatureStatistics,
+    found: FoundClusters,
+    settings: Settings,
+    seed: int,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
+) -> InitialFit:
+    """Factors that start at the clusters, or as the user wants them to."""
+    prepared, labels, weights = found.prepared, found.labels, found.weights
+    c, init, view = settings.n_components, settings.init, prepared.view
+    known = labels if settings.clusters == c else found.affinity.clusters(c, seed)
+    moments: Moments | None = None
+    if not (isinstance(init, str) and init == "kmeans"):
+        U, V = given_start(statistics, prepared, c, init, seed, runner)
+    elif known is None:
+        U, V = kmeans_start(prepared, weights, c, seed, runner, defaults)
+    else:
+        moments = cluster_moments(view, known, c, prepared.mean, runner)
+        U, V = start_from(prepared, weights, known, moments, runner, defaults)
+    prices = price_samples(view, prepared.mean, weights.price, runner, view.dtype)
+    totals = np.zeros(len(weights.omega)) if prices is None else sums_of(prices, view, runner)
+    P: RowArray = np.ones((1, 1), V.dtype)
+    if len(weights.omega) > 1:
+        if labels is None:
+            _, labels = cluster_codes(V, settings.clusters, seed, view, runner)
+        if moments is None or known is not labels:
+            moments = cluster_moments(view, labels, settings.clusters, prepared.mean, runner)
+        given = prepared, weights, labels, prepared.mean + moments.shifts
+        if settings.assignment == "shared":
+            P = assign_together(*given, totals, runner)
+        else:
+            P = assign_samples(*given, prices, runner)
+    return InitialFit(Factors(U, V, P, weights.omega), ResidualWeighting(prices, totals))
+
+
+def start_from(
+    prepared: PreparedRows,
+    weights: Weights,
+    labels: RowArray,
+    moments: Moments,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
+) -> tuple[np.ndarray, RowArray]:
+    """Basis with columns of unit length from the means of clusters, and codes from their labels."""
+    # A share of the mean keeps components off 0, which a multiplicative update cannot leave.
+    U = (prepared.mean + (1 - defaults.mean_share) * moments.shifts).T * (weights.top > 0)[:, None]
+    norms = column_norms(U, np.sqrt(weights.top))
+    V = partition_codes(labels, len(norms), prepared.view, runner, norms, defaults)
+    return (U / norms).astype(prepared.view.dtype), V
+
+
+def kmeans_start(
+    prepared: PreparedRows,
+    weights: Weights,
+    n_components: int,
+    seed: int,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
+) -> tuple[np.ndarray, RowArray]:
+    """The same from k-means on the weighted rows, where nothing else tells clusters."""
+    rows, root = prepared.weighted, np.sqrt(weights.top)
+    rng = np.random.RandomState(seed)
+    found, V = initial_factors(rows, n_components, "kmeans", 1.0, rng, runner, defaults)
+    used = root[rows.kept] > 0
+    U = np.zeros((len(root), n_components))
+    U[rows.kept[used]] = found[used] / root[rows.kept[used], None]
+    return unit_columns(U, V, root, prepared.view, runner)
+
+
+def given_start(
+    statistics: FeatureStatistics,
+    prepared: PreparedRows,
+    n_components: int,
+    init: Any,
+    seed: int,
+    runner: Runner,
+) -> tuple[np.ndarray, RowArray]:
+    """The same from any start for X as it is."""
+    rng = np.random.RandomState(seed)
+    U, V = initial_factors(statistics.view, n_components, init, 1.0, rng, runner)
+    U = U * prepared.columns.units[:, None]
+    return unit_columns(U, V, np.ones(len(U)), prepared.view, runner, prepared.scales)
+
+
+def price_samples(
+    view: View, mean: np.ndarray, price: np.ndarray, runner: Runner, dtype: Any = np.float64
+) -> RowArray | None:
+    """What each weighting leaves out of each sample, (n, m); ``None`` if that is nothing."""
+    if not price.any():
+        return None
+    return weighted_distances(view, mean, price, runner, dtype)
+
+
+def assign_samples(
+    prepared: PreparedRows,
+    weights: Weights,
+    labels: RowArray,
+    centres: np.ndarray,
+    prices: RowArray | None,
+    runner: Runner,
+) -> RowArray:
+    """The assignment of every sample that is best for its cluster's centre and prices, (n, m)."""
+    view = prepared.view
+    P = runner.empty(view, (len(weights.omega),), view.dtype)
+    given = (labels,) if prices is None else (labels, prices)
+    work = _AssignWork(DistancesTo(centres, weights.omega))
+    runner.sweep(work, parts_of(view), (P, *given))
+    return P
+
+
+@dataclass(frozen=True)
+class _AssignWork:
+    """Rows are the assignments, labels and, if there are any, prices."""
+
+    fills: ClassVar = (0,)
+    costs: DistancesTo
+
+    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
+        (part,), (P, labels, *prices) = block, rows
+        costs = self.costs(part, labels)
+        P[:] = best_assignment(costs + prices[0] if prices else costs)
+        return rows, ()
+
+
+def assign_together(
+    prepared: PreparedRows,
+    weights: Weights,
+    labels: RowArray,
+    centres: np.ndarray,
+    price_sums: np.ndarray,
+    runner: Runner,
+) -> np.ndarray:
+    """The one assignment that is best for all samples together, (1, m)."""
+    work = _CostWork(DistancesTo(centres, weights.omega))
+    (costs,) = runner.sweep(work, parts_of(prepared.view), (labels,))
+    return best_assignment((costs + price_sums)[None]).astype(prepared.view.dtype)
+
+
+@dataclass(frozen=True)
+class _CostWork:
+    """Costs of all samples; rows are the labels."""
+
+    fills: ClassVar = ()
+    costs: DistancesTo
+
+    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        return rows, (self.costs(block[0], rows[0]).sum(axis=0),)
+
+
+def best_assignment(q: np.ndarray) -> np.ndarray:
+    """What minimises Σ_j p_j² q_j, for each row of costs."""
+    q = np.maximum(q, _TINY)
+    share = q.min(axis=1, keepdims=True) / q
+    return share / share.sum(axis=1, keepdims=True)
+
+
+def used_share(factors: Factors, view: View, runner: Runner) -> float:
+    """Mean of Σ_j p_ij²: how much of the data term the assignment leaves."""
+    if len(factors.P) == 1:
+        return float(np.sum(factors.P.astype(np.float64) ** 2))
+    return float(sums_of(factors.P, view, runner, squared=True).sum()) / len(factors.P)
+
+
+def column_norms(U: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Lengths of the columns of U in the weighted features; 1 for those without any."""
+    norms = np.sqrt(np.sum((root[:, None] * U) ** 2, axis=0))
+    return np.where(norms > 0, norms, 1)
+
+
+def unit_columns(
+    U: np.ndarray,
+    V: RowArray,
+    root: np.ndarray,
+    view: View,
+    runner: Runner,
+    scales: RowArray | None = None,
+) -> tuple[np.ndarray, RowArray]:
+    """Columns of U at unit length in the weighted features, those of V in return.
+
+    Codes of rows that are rescaled by ``scales`` are rescaled with them.
+    """
+    norms = column_norms(U, root)
+    out = runner.empty(view, V.shape[1:], view.dtype)
+    given = (V,) if scales is None else (V, scales)
+    runner.sweep(_ScaleWork(norms), BlockSource(view), (out, *given))
+    return (U / norms).astype(view.dtype), out
+
+
+@dataclass(frozen=True)
+class _ScaleWork:
+    """Codes times factors of their columns; rows are the place for them, they, factors of rows."""
+
+    fills: ClassVar = (0,)
+    norms: np.ndarray
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
+        out, V, *scales = rows
+        for factors in scales:
+            V = V * factors[:, None].astype(V.dtype)
+        out[:] = V * self.norms
+        return rows, ()

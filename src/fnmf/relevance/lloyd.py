@@ -1,0 +1,127 @@
+"""Clusters about means, over all rows.
+
+On a sample weak features cannot be told from noise; over all rows they can. So k-means
+over all rows starts from the clusters of the sample, features are weighted by its clusters, and
+both are repeated as long as more is explained.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from fnmf.affinity import nearest_anchors
+from fnmf.data import View
+from fnmf.execution import BlockSource, RowArray, Rows, Runner
+from fnmf.relevance.choice import Choice
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights, capped_moments, prepare
+from fnmf.relevance.search import SearchContext
+from fnmf.relevance.weights import gates, weights_converged
+from fnmf.statistics import Moments, cluster_means
+
+
+@dataclass(frozen=True)
+class LloydClusters:
+    """Clusters of all rows, their means (k, d), what they were found with and what they explain."""
+
+    choice: Choice
+    prepared: PreparedRows
+    labels: RowArray
+    centres: np.ndarray
+    moments: Moments
+    explained: float
+
+
+def lloyd_all_rows(statistics: FeatureStatistics, choice: Choice, runner: Runner) -> LloydClusters:
+    """Clusters of all rows about means that begin as those of the sample."""
+    context, known = choice.context, choice.labels
+    assert context is not None
+    assert known is not None
+    d, defaults = len(context.duplicate_weights), context.defaults
+    # What the sample left out may have been too weak for it, or noise.
+    even = _shared(np.ones(d), np.zeros(d), context)
+    starts = (choice, replace(choice, weights=even))
+    tried = [_lloyd(statistics, one, known, choice.sample, runner) for one in starts]
+    best = max(tried, key=lambda one: one.explained)
+    for _ in range(defaults.lloyd_rounds):
+        weights = _shared(*gates(best.moments, choice.units, defaults), context)
+        if weights_converged(best.choice.weights.omega, weights.omega, defaults):
+            break
+        found = _lloyd(statistics, replace(choice, weights=weights), best.labels, None, runner)
+        if found.explained <= best.explained:
+            break
+        best = found
+    return best
+
+
+def nearest_mean(
+    weighted: View,
+    centres: np.ndarray,
+    omega: np.ndarray,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
+) -> RowArray:
+    """The nearest of some means of scaled rows, for rows in the weighted features."""
+    there = (centres * np.sqrt(omega.max(axis=0)))[:, weighted.kept]
+    found = nearest_anchors(weighted, there, 1, runner, defaults).indices
+    labels = runner.empty(weighted, (), np.int32)
+    runner.sweep(_FirstWork(), BlockSource(weighted), (labels, found))
+    return labels
+
+
+@dataclass(frozen=True)
+class _FirstWork:
+    """The first of several; rows are the place for it and they."""
+
+    fills: ClassVar = (0,)
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
+        labels, found = rows
+        labels[:] = found[:, 0]
+        return rows, ()
+
+
+@dataclass(frozen=True)
+class _OtherWork:
+    """How many labels are others than before."""
+
+    fills: ClassVar = ()
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        return rows, (np.asarray(np.count_nonzero(rows[0] != rows[1])),)
+
+
+def _lloyd(
+    statistics: FeatureStatistics,
+    choice: Choice,
+    known: RowArray,
+    rows: np.ndarray | None,
+    runner: Runner,
+) -> LloydClusters:
+    """k-means over all rows from the clusters of some or all."""
+    context, omega = choice.context, choice.weights.omega
+    assert context is not None
+    k, defaults = context.n_clusters, context.defaults
+    prepared = prepare(statistics, choice.units, choice.weights, choice.unit, runner)
+    view = prepared.view
+    centres, _ = cluster_means(view if rows is None else view.subset(rows), known, k, runner)
+    labels = nearest_mean(prepared.weighted, centres, omega, runner, defaults)
+    for _ in range(defaults.lloyd_passes):
+        means, counts = cluster_means(view, labels, k, runner)
+        centres = np.where(counts[:, None] > 0, means, centres)
+        before, labels = labels, nearest_mean(prepared.weighted, centres, omega, runner, defaults)
+        (moved,) = runner.sweep(_OtherWork(), BlockSource(view), (labels, before))
+        if moved / view.shape[0] < defaults.still:
+            break
+    moments = capped_moments(statistics, labels, k, runner)
+    return LloydClusters(choice, prepared, labels, centres, moments, context.explained(moments))
+
+
+def _shared(omega: np.ndarray, price: np.ndarray, context: SearchContext) -> Weights:
+    """A single weighting in which copies of a feature share one vote."""
+    return Weights(
+        (omega * context.duplicate_weights)[None], (price * context.duplicate_weights)[None]
+    )

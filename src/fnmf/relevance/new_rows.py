@@ -1,0 +1,104 @@
+"""How new rows enter a model fitted with ``weighting="relevance"``, and how rows leave it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fnmf._fitted import Fitted
+from fnmf._settings import Settings
+from fnmf.affinity import Nearest, adaptive_weights, attraction, neighbors_of, vote
+from fnmf.data import View, view_of
+from fnmf.execution import Runner
+from fnmf.factorization.solver import RowModel, encode
+from fnmf.relevance.initial import price_samples
+from fnmf.relevance.lloyd import nearest_mean
+from fnmf.relevance.prepare import Preparation
+from fnmf.statistics import unit_scales
+
+
+@dataclass(frozen=True)
+class TransformedRows:
+    """New rows as the fit saw its own, and the rows kept from then in which to look for neighbours.
+
+    Attributes
+    ----------
+    scaled : View
+        New rows, scaled.
+    weighted, there : View
+        New rows and those of the fit in the weighted features, comparable with each other.
+    """
+
+    scaled: View
+    weighted: View
+    there: View
+
+    @classmethod
+    def of(cls, fitted: Fitted, view: View, runner: Runner) -> "TransformedRows":
+        """Bring new rows to the units of the fit."""
+        columns = Preparation(_present(fitted.caps), _present(fitted.units))
+        root = np.sqrt(_present(fitted.omega).max(axis=0))
+        n = view.shape[0]
+        if fitted.row_scale is None:
+            scales, _ = unit_scales(columns.view(view, np.ones(n), root), runner)
+        else:
+            scales = np.full(n, fitted.row_scale)
+        kept = view_of(fitted.rows)
+        # Sparse rows keep all features, so dense rows must when they meet.
+        drop = not (view.sparse or kept.sparse)
+        return cls(
+            columns.view(view, scales),
+            columns.view(view, scales, root, drop=drop),
+            columns.view(kept, _present(fitted.row_scales), root, drop=drop),
+        )
+
+
+def comparable_rows(fitted: Fitted, view: View, runner: Runner) -> tuple[View, View]:
+    """New rows and those kept from the fit in the weighted features."""
+    new = TransformedRows.of(fitted, view, runner)
+    return new.weighted, new.there
+
+
+def encode_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
+    """Codes of new rows, in the units of the fit."""
+    new, held = TransformedRows.of(fitted, view, runner), None
+    if settings.graph is not None and fitted.strength:
+        codes = fitted.embedding if fitted.held_codes is None else fitted.held_codes
+        k, strength = settings.n_neighbors, fitted.strength
+        held = attraction(new.there, new.weighted, codes, k, strength, runner)
+    omega, prices, mean = _present(fitted.omega), _present(fitted.prices), _present(fitted.mean)
+    own_prices = price_samples(new.scaled, mean, prices, runner)
+    shared = settings.assignment == "shared" or len(omega) == 1
+    together = fitted.assignments[0] if shared else None
+    model = RowModel(fitted.components.T, omega, on_residual=True, shared=together)
+    return encode(new.scaled, model, runner, held, own_prices)[0]
+
+
+def predict_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
+    """Clusters of new rows: by their nearest rows of the fit, by the nearest mean or by codes."""
+    if fitted.kmeans is not None:
+        codes = encode_rows(fitted, settings, view, runner)
+        return fitted.kmeans.predict(np.ascontiguousarray(codes, fitted.embedding.dtype))
+    new = TransformedRows.of(fitted, view, runner)
+    if fitted.centres is not None:
+        found = nearest_mean(new.weighted, fitted.centres, _present(fitted.omega), runner)
+        return found.astype(np.int64)
+    labels = _present(fitted.labels if fitted.held_labels is None else fitted.held_labels)
+    k = min(settings.n_neighbors, len(labels) - 1)
+    indices, distances = neighbors_of(new.there, k + 1, runner, queries=new.weighted)
+    found = vote(Nearest(indices[:, :k], adaptive_weights(distances)), labels)
+    # A row that the fit has seen is where it was.
+    return np.where(distances[:, 0] == 0, labels[indices[:, 0]], found).astype(np.int64, copy=False)
+
+
+def decode(fitted: Fitted, codes: np.ndarray) -> np.ndarray:
+    """Rows of X from their codes; features that no weighting uses are at their mean."""
+    rows = codes @ fitted.components
+    unused = _present(fitted.omega).max(axis=0) == 0
+    rows[:, unused] = _present(fitted.mean)[unused]
+    return rows / _present(fitted.units)
+
+
+def _present(array: Any) -> np.ndarray:
+    assert array is not None
+    return array

@@ -1,0 +1,228 @@
+"""The default fit, ``weighting="relevance"``, as the steps it consists of.
+
+Steps 1 to 5 find features and clusters, without any factorisation (:func:`find_clusters`):
+
+1. *Statistics.* The typical value of each feature is the mean of its positive values; larger values
+   are capped at a multiple of it.
+2. *Search.* Preparations of rows (own or unit length) and columns (own units, typical values,
+   standard deviations) are tried on a sample of the rows. Each gives clusters, of a neighbour graph
+   or about means, and weights of the features from how much of each the clusters explain beyond
+   chance; both are repeated. The best by a score of modularity and explained features is chosen.
+   Halves of the features that agree on the clusters say whether there is structure at all.
+3. *Preparation.* All rows are capped, scaled and weighted as chosen. If clusters about means were
+   chosen, k-means goes over all rows, with new weights as long as more is explained.
+4. *Affinity.* A neighbour graph of all rows, or anchors for many of them.
+5. *Clusters.* The partition of the affinity, started also from the clusters of the sample.
+
+Steps 6 to 9 factorise the prepared rows with these weights, along this affinity
+(:func:`factorize`):
+
+6. *Start.* The basis from the cluster means, the codes from the labels.
+7. *Sample.* With very many rows the factors first converge on a sample.
+8. *Solve.* The factorisation of all rows, with weights and affinity fixed.
+9. *Labels.* The better of the clusters of step 5 and those of the codes, where there is a graph of
+   all rows; moments by cluster give the relevance of each feature.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from sklearn.cluster import KMeans
+
+from fnmf._settings import Settings
+from fnmf.affinity import AnchorAffinity, KnownLabels, build_affinity
+from fnmf.data import quickest
+from fnmf.execution import RowArray, Runner
+from fnmf.factorization import (
+    Problem,
+    ProgressReporter,
+    Sample,
+    SolverRun,
+    sample_size,
+    start_on_sample,
+    ties_along,
+)
+from fnmf.factorization.solver import (
+    ExecutionContext,
+    Factors,
+    SolverCheckpoint,
+    Stopping,
+    exact_codes,
+    solve,
+)
+from fnmf.factorization.terms import EvenRows, Objective, UnitBasis
+from fnmf.kmeans import cluster_codes
+from fnmf.relevance.choice import choose_preparation
+from fnmf.relevance.defaults import Defaults
+from fnmf.relevance.initial import initial_fit, used_share
+from fnmf.relevance.lloyd import lloyd_all_rows
+from fnmf.relevance.prepare import (
+    FeatureStatistics,
+    capped_moments,
+    feature_statistics,
+    prepare,
+)
+from fnmf.relevance.record import unfinished_record
+from fnmf.relevance.results import FactorizedClusters, FoundClusters
+
+
+class Stage(StrEnum):
+    """What takes long, in the order in which it happens, for progress and callbacks."""
+
+    SEARCH = "searching preparations"
+    MEANS = "clustering about means"
+    AFFINITY = "finding neighbours"
+    SAMPLE = "fitting a sample"
+    SOLVE = "fitting all rows"
+    DESCRIBE = "describing clusters"
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What all starts of a fit share.
+
+    Attributes
+    ----------
+    problem : Problem
+        Data, settings and who is told about progress.
+    statistics : FeatureStatistics
+        Typical values and caps of the features.
+    runner : Runner
+        Works through the blocks.
+    progress : ProgressReporter
+        Told about stages and iterations.
+    """
+
+    problem: Problem
+    statistics: FeatureStatistics
+    runner: Runner
+    progress: ProgressReporter
+
+    @property
+    def settings(self) -> Settings:
+        """The checked parameters."""
+        return self.problem.settings
+
+    @property
+    def defaults(self) -> Defaults:
+        """The constants."""
+        return self.problem.defaults
+
+
+def inputs_of(problem: Problem, runner: Runner) -> Inputs:
+    """Step 1, and what else does not depend on the start."""
+    statistics = feature_statistics(quickest(problem.view), runner, problem.defaults)
+    return Inputs(problem, statistics, runner, ProgressReporter(problem))
+
+
+def fit(inputs: Inputs, seed: int) -> FactorizedClusters:
+    """A whole fit from one seed: steps 2 to 9."""
+    return factorize(inputs, find_clusters(inputs, seed), seed)
+
+
+def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
+    """Features and clusters from one seed: steps 2 to 5."""
+    statistics, settings, runner = inputs.statistics, inputs.settings, inputs.runner
+    defaults, cache = inputs.defaults, inputs.problem.cache
+    # 2. Search preparations on a sample.
+    inputs.progress.enter(Stage.SEARCH)
+    choice = choose_preparation(statistics, settings, seed, runner, defaults)
+    inputs.progress.say(choice.report())
+    # 3. Prepare all rows.
+    labels = centres = moments = None
+    if choice.about_means:
+        inputs.progress.enter(Stage.MEANS)
+        means = lloyd_all_rows(statistics, choice, runner)
+        choice, prepared, moments = means.choice, means.prepared, means.moments
+        labels, centres = means.labels, means.centres
+    else:
+        prepared = prepare(statistics, choice.units, choice.weights, choice.unit, runner)
+    # 4. Build the affinity of all rows.
+    inputs.progress.enter(Stage.AFFINITY)
+    affinity = build_affinity(prepared.weighted, settings, seed, runner, cache, defaults)
+    # 5. Cluster the affinity.
+    if labels is None:
+        known = None if choice.labels is None else KnownLabels(choice.sample, choice.labels)
+        labels = affinity.clusters(settings.clusters, seed, known)
+    return FoundClusters(choice, prepared, affinity, labels, centres, moments)
+
+
+def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClusters:
+    """Factors of the prepared rows, along the affinity, from the clusters: steps 6 to 9."""
+    settings, runner, prepared = inputs.settings, inputs.runner, found.prepared
+    view, defaults = prepared.view, inputs.defaults
+    # 6. Start at the clusters.
+    start = initial_fit(inputs.statistics, found, settings, seed, runner, defaults)
+    used = used_share(start.factors, view, runner)
+    strength = float(settings.smoothness) * prepared.varying * used
+    ties = ties_along(found.affinity, strength, view.dtype)
+    shared = len(start.factors.P) == 1
+    objective = Objective(start.weighting, ties, EvenRows(), UnitBasis(), shared)
+    floor = defaults.exact_residual * len(start.factors.V) * prepared.energy
+    floor = floor * prepared.varying * used
+    stopping = Stopping(
+        settings.max_iter,
+        tol=settings.tol,
+        floor=floor,
+        codes=defaults.code_tolerance,
+        nearly=defaults.nearly_settled,
+    )
+    run = SolverRun(ExecutionContext(view, runner), objective, settings.solver, stopping)
+    # 7. Converge on a sample first, if there are very many rows.
+    checkpoint = inputs.problem.cache.solver_checkpoint(f"start-{seed}")
+    factors = _converged_on_sample(inputs, found, run, start.factors, checkpoint, seed)
+    # 8. Solve for all rows.
+    inputs.progress.enter(Stage.SOLVE)
+    observe = inputs.progress.iterations(
+        lambda step: unfinished_record(
+            found, ties, step.factors, inputs.statistics.view, runner, defaults
+        )
+    )
+    result = solve(run.context, objective, factors, run.solver, stopping, observe, checkpoint)
+    if ties.strength == 0:
+        # Without ties rows are independent: end with the row solve of ``transform``.
+        result.objective = exact_codes(view, result.factors, start.weighting, shared, runner)
+    # 9. Final labels and moments.
+    inputs.progress.enter(Stage.DESCRIBE)
+    found, kmeans = _final_clusters(inputs, found, result.factors.V)
+    return FactorizedClusters(found, ties, result, kmeans, inputs.progress.stopped)
+
+
+def _converged_on_sample(
+    inputs: Inputs,
+    found: FoundClusters,
+    run: SolverRun,
+    factors: Factors,
+    checkpoint: SolverCheckpoint,
+    seed: int,
+) -> Factors:
+    """Step 7: the factors that a sample leads to; those given, if there are not many rows."""
+    settings, view, prepared = inputs.settings, inputs.statistics.view, found.prepared
+    own = isinstance(settings.init, str) and settings.init == "kmeans"
+    if not (own and isinstance(found.affinity, AnchorAffinity)) or checkpoint.last() is not None:
+        return factors
+    used = prepared.columns.view(view, prepared.scales, found.weights.top > 0, drop=True)
+    n, d = used.shape
+    size = sample_size(n, d * view.filled if view.sparse else d, inputs.defaults)
+    if not size:
+        return factors
+    inputs.progress.enter(Stage.SAMPLE)
+    return start_on_sample(run, used, found.affinity, factors, Sample(size, seed), inputs.defaults)
+
+
+def _final_clusters(
+    inputs: Inputs, found: FoundClusters, V: RowArray
+) -> tuple[FoundClusters, KMeans | None]:
+    """Step 9: labels after the codes are known, and the moments of these clusters."""
+    k, runner, labels, kmeans = inputs.settings.clusters, inputs.runner, found.labels, None
+    if labels is None:
+        seed = inputs.problem.labels_seed
+        kmeans, labels = cluster_codes(V, k, seed, found.prepared.view, runner)
+    elif found.centres is None:
+        labels = found.affinity.refine_labels(labels, V, k)
+    moments = found.moments
+    if moments is None:
+        moments = capped_moments(inputs.statistics, labels, k, runner)
+    return replace(found, labels=labels, moments=moments), kmeans

@@ -1,0 +1,64 @@
+"""Which treatments of rows and columns make sense for a table, before any is tried."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.sample import SampleTable
+
+
+def row_preparations(table: SampleTable, defaults: Defaults = DEFAULTS) -> tuple[str, ...]:
+    """Both, unless samples have one length already, or columns are measures of different things."""
+    lengths = table.lengths
+    if lengths.std() <= defaults.equal_lengths * lengths.mean():
+        return ("unit",)
+    return (
+        ("own",)
+        if _one_dominates(table, defaults) and _zero_is_arbitrary(table, defaults)
+        else ("unit", "own")
+    )
+
+
+def column_preparations(
+    table: SampleTable, refreshes: int, defaults: Defaults = DEFAULTS
+) -> tuple[str, ...]:
+    """Units that are tried.
+
+    Their own, unless one column drowns the others; typical values; their own again for what these
+    leave; the spread, if 0 means nothing to many columns.
+    """
+    own = () if _one_dominates(table, defaults) else ("own",)
+    gated = ("gated",) if refreshes else ()
+    spread = ("spread",) if _zero_is_arbitrary(table, defaults) else ()
+    return (*own, "typical", *gated, *spread)
+
+
+def suited(columns: Sequence[str], rows: str) -> list[str]:
+    """Units for one treatment of the rows: directions from 0 say nothing where 0 does not."""
+    others = [name for name in columns if name != "spread"]
+    return others if rows == "unit" and others else list(columns)
+
+
+def dominated_by_few(
+    table: SampleTable, weights: np.ndarray, defaults: Defaults = DEFAULTS
+) -> bool:
+    """Whether a column or two of many, so weighted, are nearly all of the scatter."""
+    scatter = table.scatter * weights
+    total = scatter.sum()
+    counting = total**2 / (scatter @ scatter) if total > 0 else 0.0
+    limit = min(defaults.dominant_features, np.count_nonzero(scatter) / defaults.dominant_one_in)
+    return bool(counting < limit)
+
+
+def _one_dominates(table: SampleTable, defaults: Defaults) -> bool:
+    return dominated_by_few(table, np.ones(table.shape[1]), defaults)
+
+
+def _zero_is_arbitrary(table: SampleTable, defaults: Defaults) -> bool:
+    """Whether many features have a least value larger than their spread."""
+    live = table.scatter > 0
+    if table.sparse or not live.any():
+        return False
+    far = table.rows.min(axis=0) > table.spread
+    return bool(np.mean(far[live]) > defaults.offset_features)

@@ -1,0 +1,152 @@
+"""Rows on their way into a scheme and out of it, for fits and for new rows alike."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from fnmf.data import Scaling, View
+from fnmf.execution import RowArray, Runner
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.statistics import Moments, cluster_moments, column_sums, mean_square, rounded, unit_scales
+
+_TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """How columns are treated before anything else.
+
+    Attributes
+    ----------
+    caps : ndarray of shape (d,)
+        Largest values let through.
+    units : ndarray of shape (d,)
+        Factors that bring features to common units.
+    """
+
+    caps: np.ndarray
+    units: np.ndarray
+
+    def view(
+        self, view: View, rows: RowArray, columns: np.ndarray | None = None, *, drop: bool = False
+    ) -> View:
+        """Capped rows in common units, times further factors of rows and columns."""
+        factors = self.units if columns is None else columns * self.units
+        return view.scaled(Scaling(rows, self.caps, factors), drop)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Weights ω and prices π, both (m, d)."""
+
+    omega: np.ndarray
+    price: np.ndarray
+
+    @property
+    def top(self) -> np.ndarray:
+        """Largest weight of each feature."""
+        return self.omega.max(axis=0)
+
+
+@dataclass(frozen=True)
+class FeatureStatistics:
+    """What is known of X before anything is chosen.
+
+    Attributes
+    ----------
+    view : View
+        X as it is.
+    typical, caps : ndarray of shape (d,)
+        Mean of the positive values of each feature, and the largest values let through.
+    raw : View
+        Capped rows in the units of the data.
+    n_faint : int
+        Number of features too small beside the largest one to be seen; they are capped at 0.
+    """
+
+    view: View
+    typical: np.ndarray
+    caps: np.ndarray
+    raw: View
+    n_faint: int
+
+
+@dataclass(frozen=True)
+class PreparedRows:
+    """Rows as a fit sees them.
+
+    Attributes
+    ----------
+    columns : Preparation
+        Caps and units.
+    scales : array of shape (n,)
+        Factors of the rows.
+    row_scale : float or None
+        The one factor of all rows, or ``None`` if each is brought to unit length.
+    view, weighted : View
+        The scaled rows; and with the roots of the weights on their features, unused ones left
+        out, in which distances are measured.
+    mean : ndarray of shape (d,)
+        Mean of the scaled rows.
+    energy : float
+        Mean square of the weighted rows.
+    varying : float
+        Share of it that is not in the mean.
+    """
+
+    columns: Preparation
+    scales: RowArray
+    row_scale: float | None
+    view: View
+    weighted: View
+    mean: np.ndarray
+    energy: float
+    varying: float
+
+
+def feature_statistics(
+    view: View, runner: Runner, defaults: Defaults = DEFAULTS
+) -> FeatureStatistics:
+    """Typical values of the columns, and the rows capped at a multiple of these."""
+    d = view.shape[1]
+    sums, positive = column_sums(view, runner)
+    typical = rounded(sums / np.maximum(positive, 1))
+    seen = typical > defaults.faint * typical.max(initial=0)
+    n_faint = int(np.count_nonzero(typical[~seen]))
+    typical = np.where(seen, typical, 0)
+    caps = defaults.cap * typical
+    raw = Preparation(caps, np.ones(d)).view(view, view.constant(1.0))
+    return FeatureStatistics(view, typical, caps, raw, n_faint)
+
+
+def prepare(
+    statistics: FeatureStatistics, units: np.ndarray, weights: Weights, unit: bool, runner: Runner
+) -> PreparedRows:
+    """Rows of unit length in the weighted features, or all times the same number."""
+    view, top = statistics.view, weights.top
+    columns, root, n = Preparation(statistics.caps, units), np.sqrt(top), view.shape[0]
+    plain = columns.view(view, view.constant(1.0), root)
+    if unit:
+        scales, filled = unit_scales(plain, runner, rough=True)
+        row_scale, energy = None, max(filled, _TINY)
+    else:
+        # A mean square of 1 gives β the meaning it has for rows of unit length.
+        size = float(np.sqrt(mean_square(plain, runner)))
+        row_scale, energy = (1 / size if size > 0 else 1.0), 1.0
+        scales = view.constant(row_scale)
+    scaled = columns.view(view, scales)
+    mean = column_sums(scaled, runner)[0] / n
+    varying = max(1 - float(top @ mean**2) / energy, 0.0)
+    weighted = columns.view(view, scales, root, drop=True)
+    return PreparedRows(columns, scales, row_scale, scaled, weighted, mean, energy, varying)
+
+
+def capped_moments(
+    statistics: FeatureStatistics, labels: RowArray, n_clusters: int, runner: Runner
+) -> Moments:
+    """What clusters look like in capped rows as they are.
+
+    The length of a row depends on its cluster: scaled by it, every feature would seem to.
+    """
+    mean = column_sums(statistics.raw, runner)[0] / statistics.view.shape[0]
+    return cluster_moments(statistics.raw, labels, n_clusters, mean, runner)

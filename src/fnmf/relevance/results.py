@@ -1,0 +1,98 @@
+"""What the default fit finds: clusters first, then their factors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from fnmf.affinity import Affinity
+from fnmf.execution import RowArray
+from fnmf.factorization.solver import Result
+from fnmf.factorization.terms import Ties
+from fnmf.relevance.choice import Choice, cluster_stability
+from fnmf.relevance.prepare import PreparedRows, Weights
+from fnmf.statistics import Moments
+
+
+@dataclass(frozen=True)
+class FoundClusters:
+    """Features and clusters, found without any factorisation.
+
+    Attributes
+    ----------
+    choice : Choice
+        The chosen preparation and weights, all candidates, and whether there is structure.
+    prepared : PreparedRows
+        All rows, prepared so.
+    affinity : Affinity
+        How much rows belong together.
+    labels : array of shape (n,) or None
+        Clusters; ``None`` where there is no affinity to tell.
+    centres : ndarray of shape (k, d) or None
+        Means of the clusters, where these decide who belongs to them.
+    moments : Moments or None
+        Moments of the capped features by cluster, once they are known.
+    """
+
+    choice: Choice
+    prepared: PreparedRows
+    affinity: Affinity
+    labels: RowArray | None
+    centres: np.ndarray | None = None
+    moments: Moments | None = None
+
+    @property
+    def weights(self) -> Weights:
+        """Weights of the features."""
+        return self.choice.weights
+
+    @property
+    def structure(self) -> float | None:
+        """Agreement of halves of the features, in standard deviations from chance."""
+        return self.choice.structure
+
+    @property
+    def structure_found(self) -> bool | None:
+        """Whether the clusters are more than chance."""
+        return self.choice.real
+
+    @cached_property
+    def stability(self) -> np.ndarray | None:
+        """Share of each cluster that is found again in halves of the sample, (k,)."""
+        return None if self.labels is None else cluster_stability(self.choice, self.labels)
+
+
+@dataclass(frozen=True)
+class FactorizedClusters:
+    """A fit: clusters with their factors.
+
+    Attributes
+    ----------
+    found : FoundClusters
+        With the final labels and moments.
+    ties : Ties
+        The affinity as a term of the objective.
+    result : Result
+        Factors and history of the solver.
+    kmeans : KMeans or None
+        Of the codes, where no affinity gave clusters.
+    ended : bool
+        Whether an observer wants no further start.
+    """
+
+    found: FoundClusters
+    ties: Ties
+    result: Result
+    kmeans: KMeans | None
+    ended: bool
+
+    @property
+    def quality(self) -> float:
+        """By which starts are compared."""
+        return self.found.choice.score
+
+    def __str__(self) -> str:
+        return f"score {self.quality:.4f} after {self.result.n_iter} iterations"

@@ -1,0 +1,168 @@
+"""A sample of the rows, in memory, with all that exploring asks of it again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf.data import View
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.statistics import Moments
+
+
+@dataclass(frozen=True)
+class SampleTable:
+    """Capped rows in single precision.
+
+    Attributes
+    ----------
+    rows : ndarray or csr_array of shape (n, d)
+        Samples, in the units of the data.
+    typical : ndarray of shape (d,)
+        Typical value of each feature, 1 where it has none.
+    size : float
+        What all of it was divided by.
+    """
+
+    rows: Any
+    typical: np.ndarray
+    size: float = 1.0
+
+    @classmethod
+    def of(
+        cls, capped: View, typical: np.ndarray, sample: np.ndarray, defaults: Defaults = DEFAULTS
+    ) -> SampleTable:
+        """Some rows of capped data; dense and CSR data give the same table."""
+        rows: Any = capped.take(sample)
+        filled = rows.count_nonzero() if capped.sparse else np.count_nonzero(rows)
+        # One power of two for all keeps single precision away from its ends.
+        size = float(2.0 ** np.round(np.log2(max(float(typical.max(initial=0)), 1e-300))))
+        if filled < defaults.sparse_below * rows.shape[0] * rows.shape[1]:
+            rows = sp.csr_array(rows)
+            rows.data /= size
+        else:
+            rows = (rows.toarray() if capped.sparse else rows) / size
+        return cls(rows.astype(np.float32), np.where(typical > 0, typical / size, 1), size)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows.shape
+
+    @property
+    def sparse(self) -> bool:
+        return not isinstance(self.rows, np.ndarray)
+
+    def columns(self, chosen: np.ndarray) -> SampleTable:
+        """The same samples with some features only."""
+        return replace(self, rows=self.rows[:, chosen], typical=self.typical[chosen])
+
+    def shuffled(self, rng: np.random.RandomState) -> SampleTable:
+        """The same with the samples of every feature in an order of their own."""
+        n = self.shape[0]
+        if not self.sparse:
+            order = rng.uniform(size=self.shape).argsort(axis=0)
+            return replace(self, rows=np.take_along_axis(self.rows, order, axis=0))
+        columns = sp.csc_array(self.rows)
+        places = [rng.permutation(n)[:count] for count in np.diff(columns.indptr)]
+        columns.indices = np.concatenate([*places, np.empty(0, np.int64)]).astype(np.int32)
+        return replace(self, rows=sp.csr_array(columns))
+
+    def units(self, columns: str) -> np.ndarray:
+        """Factors that bring features to units of their typical value or their spread, (d,)."""
+        if columns == "typical":
+            return 1 / self.typical
+        if columns == "spread":
+            return 1 / np.where(self.scatter > 0, self.spread, 1)
+        return np.ones(self.shape[1])
+
+    def scaled(self, factors: np.ndarray, unit: bool) -> Any:
+        """Rows times ``factors`` of the features, unused ones left out; ``unit``: of length 1.
+
+        Dense rows that keep their lengths are centred, which changes no distance and saves digits.
+        """
+        used = np.flatnonzero(factors)
+        factors = factors[used].astype(np.float32)
+        if self.sparse:
+            rows = self.rows if len(used) == len(self.typical) else self.rows[:, used]
+            values = rows.data * factors[rows.indices]
+            if unit:
+                owners = np.repeat(np.arange(self.shape[0]), np.diff(rows.indptr))
+                squares = np.bincount(owners, values * values, self.shape[0])
+                values *= _inverse(np.sqrt(squares))[owners]
+            return sp.csr_array((values, rows.indices, rows.indptr), rows.shape)
+        rows = self.rows[:, used] if len(used) < len(self.typical) else self.rows
+        rows = rows * factors
+        if unit:
+            rows *= _inverse(np.sqrt(np.einsum("ik,ik->i", rows, rows)))[:, None]
+        else:
+            rows -= rows.mean(axis=0)
+        return rows
+
+    def moments(self, labels: np.ndarray, n_clusters: int) -> Moments:
+        """What clusters look like in every feature."""
+        members = np.zeros((n_clusters, len(labels)), np.float32)
+        members[labels, np.arange(len(labels))] = 1
+        counts = members.sum(axis=1, dtype=np.float64)
+        sums, squares = (_product(members, part) for part in (self._about_mean, self._squares))
+        if self.sparse:
+            squares += counts[:, None] * self.mean**2 - 2 * self.mean * sums
+            sums -= counts[:, None] * self.mean
+        return Moments.from_sums(counts, self.mean, sums, squares, self._fourth)
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """Length of each row."""
+        squares = self.rows.multiply(self.rows) if self.sparse else self.rows * self.rows
+        return np.sqrt(np.asarray(squares.sum(axis=1), np.float64)).ravel()
+
+    @cached_property
+    def mean(self) -> np.ndarray:
+        """Mean of each feature."""
+        return np.asarray(self.rows.sum(axis=0), np.float64).ravel() / self.shape[0]
+
+    @cached_property
+    def scatter(self) -> np.ndarray:
+        """Squares about the mean of each feature."""
+        squares = np.asarray(self._squares.sum(axis=0), np.float64).ravel()
+        return np.maximum(squares - self.shape[0] * self.mean**2, 0) if self.sparse else squares
+
+    @property
+    def spread(self) -> np.ndarray:
+        """Standard deviation of each feature."""
+        return np.sqrt(self.scatter / self.shape[0])
+
+    @cached_property
+    def _about_mean(self) -> Any:
+        """Dense rows about their mean; sparse ones as they are, mended in ``moments``."""
+        return self.rows if self.sparse else self.rows - self.mean.astype(np.float32)
+
+    @cached_property
+    def _squares(self) -> Any:
+        rows = self._about_mean
+        return sp.csr_array(rows.multiply(rows)) if self.sparse else rows * rows
+
+    @cached_property
+    def _fourth(self) -> np.ndarray:
+        """Fourth powers about the mean, summed over the samples."""
+        if not self.sparse:
+            return np.einsum("ik,ik->k", self._squares, self._squares, dtype=np.float64)
+        values, columns = self.rows.data.astype(np.float64), self.rows.indices
+        n, d = self.shape
+        gaps = np.bincount(columns, (values - self.mean[columns]) ** 4, d)
+        return gaps + (n - np.bincount(columns, minlength=d)) * self.mean**4
+
+
+def _inverse(lengths: np.ndarray) -> np.ndarray:
+    lengths = lengths.astype(np.float32)
+    return np.divide(1, lengths, out=np.ones_like(lengths), where=lengths > 0)
+
+
+def _product(members: np.ndarray, rows: Any) -> np.ndarray:
+    """Sums of rows by cluster."""
+    if isinstance(rows, np.ndarray):
+        return np.asarray(members @ rows, np.float64)
+    return np.asarray((rows.T @ members.T).T, np.float64)

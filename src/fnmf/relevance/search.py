@@ -1,0 +1,295 @@
+"""Exploring on a sample: preparations of rows and columns, and what each of them finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
+from fnmf.execution import Runner
+from fnmf.relevance.columns import duplicate_groups, duplicate_weights, redundancy
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.means import principal_kmeans
+from fnmf.relevance.preparations import dominated_by_few, suited
+from fnmf.relevance.sample import SampleTable
+from fnmf.relevance.selection import candidate_score, selection_score
+from fnmf.relevance.weights import cap_uncertain_features, gates, relevance, weights_converged
+from fnmf.statistics import Moments
+
+# Treatments of columns, in the order in which equals are preferred.
+_COLUMNS = ("own", "spread", "typical", "gated")
+
+
+@dataclass(frozen=True)
+class SearchContext:
+    """What all candidates share."""
+
+    table: SampleTable
+    n_clusters: int
+    n_neighbors: int
+    refreshes: int
+    seed: int
+    duplicate_weights: np.ndarray
+    independence: np.ndarray
+    related: np.ndarray
+    defaults: Defaults = DEFAULTS
+
+    def moments(self, labels: np.ndarray) -> Moments:
+        """What clusters look like in every feature."""
+        return self.table.moments(labels, self.n_clusters)
+
+    def explained(self, moments: Moments) -> float:
+        """Number of independent features that clusters explain."""
+        return float(relevance(moments, self.defaults) @ self.independence)
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A preparation and what it found.
+
+    Attributes
+    ----------
+    rows : {"unit", "own"}
+        Whether samples were brought to unit length.
+    columns : {"own", "typical", "gated", "spread"}
+        Units of the features: their own, typical values at 1, their own once those that typical
+        units left out are gone, or standard deviations at 1.
+    clusters : {"graph", "means"}
+        Whether clusters are what holds together in the graph, or what is near their means.
+    weights, prices : ndarray of shape (d,)
+        Weight of each feature, and price of leaving it out, before copies share them.
+    labels : ndarray of shape (n,)
+        Clusters of the sample.
+    modularity : float
+        Of the clusters on the graph of the weighted rows.
+    explained : float
+        Independent features that the clusters explain.
+    score : float
+        What the judge says.
+    """
+
+    rows: str
+    columns: str
+    clusters: str
+    weights: np.ndarray
+    prices: np.ndarray
+    labels: np.ndarray
+    modularity: float
+    explained: float
+    score: float
+
+    @property
+    def unit(self) -> bool:
+        return self.rows == "unit"
+
+    def summary(self) -> dict[str, Any]:
+        """What there is to show of it."""
+        return {
+            "rows": self.rows,
+            "columns": self.columns,
+            "clusters": self.clusters,
+            "features": int(np.count_nonzero(self.weights)),
+            "modularity": self.modularity,
+            "explained": self.explained,
+            "score": self.score,
+        }
+
+    def __str__(self) -> str:
+        return (
+            f"rows {self.rows}, columns {self.columns}, clusters by {self.clusters}: "
+            f"{np.count_nonzero(self.weights)} features, modularity {self.modularity:.3f}, "
+            f"explained {self.explained:.2f}, score {self.score:.2f}"
+        )
+
+
+class SearchSpace(NamedTuple):
+    """What is tried: treatments of rows and of columns, and whether clusters about means too."""
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    means: bool = False
+
+
+class _Found(NamedTuple):
+    """Where rounds have come to."""
+
+    weights: np.ndarray
+    prices: np.ndarray
+    labels: np.ndarray
+    modularity: float
+    explained: float
+
+
+def search_context(
+    table: SampleTable,
+    n_clusters: int,
+    n_neighbors: int,
+    refreshes: int,
+    seed: int,
+    defaults: Defaults = DEFAULTS,
+) -> SearchContext:
+    """What is known before any candidate is tried."""
+    shares = duplicate_weights(duplicate_groups(table, defaults))
+    relatives = redundancy(table, defaults)
+    return SearchContext(
+        table, n_clusters, n_neighbors, refreshes, seed, shares, *relatives, defaults
+    )
+
+
+def search_preparations(
+    context: SearchContext, ways: SearchSpace, runner: Runner
+) -> list[Candidate]:
+    """All candidates, best first."""
+    pairs = [(name == "unit", suited(ways.columns, name)) for name in ways.rows]
+    # The longest first, so that whoever has done the others can help with it.
+    families = [("typical", "gated"), ("own",), ("spread",)]
+    items = [
+        (unit, [name for name in family if name in columns])
+        for family in families
+        for unit, columns in pairs
+        if family[0] in columns
+    ]
+    found = _all(runner.each(lambda unit, names: _family(context, unit, names, runner), items))
+    best = max(found, key=lambda one: one.score)
+    if (
+        ways.means
+        and max(one.modularity for one in found) < context.defaults.means_below_modularity
+    ):
+        others = _all(runner.each(lambda unit, names: _about_means(context, unit, names), items))
+        # Clusters of very uneven sizes have little modularity; halves of the largest have more,
+        # and explain less.
+        found += [one for one in others if one.explained > best.explained]
+    return sorted(found, key=lambda one: -one.score)
+
+
+def _all(families: Iterable[list[Candidate]]) -> list[Candidate]:
+    """Candidates of all families, those of rows of unit length first, in the order of columns."""
+    found = [one for family in families for one in family]
+    return sorted(found, key=lambda one: (one.rows != "unit", _COLUMNS.index(one.columns)))
+
+
+def _family(
+    context: SearchContext, unit: bool, columns: Sequence[str], runner: Runner
+) -> list[Candidate]:
+    """Treatments of the columns that build on each other, for one of the rows."""
+    name = columns[0]
+    units = context.table.units(name)
+    if name != "typical":
+        found = _rounds(context, unit, units, _even(context), context.refreshes)
+        return [_candidate(unit, name, "graph", found, context.defaults)]
+    best = _typical(context, unit, units, runner)
+    candidates = [_candidate(unit, name, "graph", best, context.defaults)]
+    if "gated" in columns:
+        own = context.table.units("own")
+        caps = cap_uncertain_features(context.moments(best.labels), own, context.defaults)
+        kept = best._replace(weights=best.weights * caps)
+        if not dominated_by_few(context.table, kept.weights, context.defaults):
+            found = _rounds(context, unit, own, kept, min(context.refreshes, 1))
+            candidates.append(_candidate(unit, "gated", "graph", found, context.defaults))
+    return candidates
+
+
+def _typical(context: SearchContext, unit: bool, units: np.ndarray, runner: Runner) -> _Found:
+    """Rounds in typical units, from the best of several beginnings.
+
+    Noise in families of like features drowns the rest unless these begin small; noise without
+    relatives need not begin at all; data without noise is met with equal votes.
+    """
+    begin = partial(_rounds, context, unit, units, _even(context), min(context.refreshes, 1))
+    best, most = begin(), context.defaults.nearly_all_features * len(units)
+    if np.count_nonzero(best.weights) < most:
+        starts = [context.independence]
+        if 1 < np.count_nonzero(context.related) < most:
+            starts.append(context.duplicate_weights * context.related)
+        begun = runner.each(begin, [(start,) for start in starts])
+        best = max(best, *begun, key=lambda one: one.explained)
+    if context.refreshes > 1:
+        best = _rounds(context, unit, units, best, context.refreshes - 1)
+    return best
+
+
+def _about_means(context: SearchContext, unit: bool, columns: Sequence[str]) -> list[Candidate]:
+    """The same with clusters about means."""
+    name = columns[0]
+    units = context.table.units(name)
+    found = _rounds(context, unit, units, _even(context), context.refreshes, means=True)
+    return [_candidate(unit, name, "means", found, context.defaults)]
+
+
+def _candidate(
+    unit: bool, columns: str, clusters: str, found: _Found, defaults: Defaults
+) -> Candidate:
+    return Candidate(
+        "unit" if unit else "own",
+        columns,
+        clusters,
+        *found,
+        candidate_score(found.modularity, found.explained, columns, clusters, unit, defaults),
+    )
+
+
+def _even(context: SearchContext) -> _Found:
+    """Where all rounds begin: every feature counts, nothing is known."""
+    d = context.table.shape[1]
+    return _Found(np.ones(d), np.zeros(d), np.empty(0, np.int64), 0.0, 0.0)
+
+
+def _rounds(
+    context: SearchContext,
+    unit: bool,
+    units: np.ndarray,
+    found: _Found,
+    refreshes: int,
+    start: np.ndarray | None = None,
+    *,
+    means: bool = False,
+) -> _Found:
+    """Graph and clusters of the weighted rows, new weights from them, and again; the best of it."""
+    weights, prices, labels = found.weights, found.prices, found.labels
+    seen: list[_Found] = []
+    defaults = context.defaults
+    for number in range(refreshes + 1):
+        shares = context.duplicate_weights if start is None or number else start
+        rows = context.table.scaled(units * np.sqrt(weights * shares), unit)
+        graph = in_few_parts(
+            small_graphs(rows), context.n_neighbors, context.n_clusters, context.defaults
+        )
+        if means:
+            labels = principal_kmeans(rows, context.n_clusters, context.seed, defaults)
+        else:
+            known = (labels,) if len(labels) else ()
+            parts = partition(
+                graph,
+                context.n_clusters,
+                context.seed,
+                starts=defaults.partition_starts,
+                others=known,
+                defaults=defaults,
+            )
+            labels = parts.labels
+        moments = context.moments(labels)
+        quality = modularity(graph, labels, context.n_clusters)
+        seen.append(_Found(weights, prices, labels, quality, context.explained(moments)))
+        if number == refreshes:
+            break
+        omega, price = gates(moments, units, defaults)
+        if (start is None or number) and weights_converged(weights, omega, defaults):
+            break
+        weights, prices = omega, price
+    # Features that are too weak to stand out by themselves may be lost on the way.
+    return max(
+        reversed(seen), key=lambda one: selection_score(one.modularity, one.explained, defaults)
+    )
+
+
+def refit_candidate(context: SearchContext, chosen: Candidate) -> Candidate:
+    """What the preparation of a candidate finds in other data."""
+    # What is left of typical units is found in these.
+    columns = "typical" if chosen.columns == "gated" else chosen.columns
+    units, means = context.table.units(columns), chosen.clusters == "means"
+    found = _rounds(context, chosen.unit, units, _even(context), context.refreshes, means=means)
+    return _candidate(chosen.unit, columns, chosen.clusters, found, context.defaults)

@@ -1,0 +1,222 @@
+"""Structure or chance: which clusters are found again from other features, and from other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
+
+from fnmf.affinity import nearest_rows, partition, small_graph
+from fnmf.execution import Runner
+from fnmf.relevance.columns import duplicate_groups
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.search import Candidate, SearchContext, refit_candidate
+from fnmf.relevance.selection import association
+from fnmf.relevance.weights import relevance
+
+
+def structure(context: SearchContext, chosen: Candidate, runner: Runner) -> float | None:
+    """Do clusters found from one half of the features come back in the other?
+
+    Returns the largest association over a few halves in standard deviations; one that is clearly
+    beyond chance ends the search, and so does a first one without any. ``None`` if there are too
+    few features. Copies of a feature stay together.
+    """
+    defaults = context.defaults
+    groups = duplicate_groups(context.table, defaults)
+    live = context.table.scatter > 0
+    # Equally relevant features go to different halves, so that neither is left without.
+    explained = relevance(context.moments(chosen.labels), defaults)
+    order = np.argsort(-explained, kind="stable")
+    names = list(dict.fromkeys(groups[order][live[order]].tolist()))
+    # A single feature of unit length is the same everywhere.
+    fewest = defaults.fewest_features
+    if len(names) < (2 * fewest if chosen.unit else fewest):
+        return None
+    rng = np.random.RandomState(context.seed)
+    found = -np.inf
+    for _ in range(defaults.feature_splits):
+        turns = rng.randint(2, size=len(names) // 2)
+        first = np.isin(groups, [names[2 * pair + turn] for pair, turn in enumerate(turns)])
+        halves = [(live & first,), (live & ~first,)]
+        one, other = runner.each(lambda half: _half(context, chosen, half), halves)
+        found = max(found, association(one, other, context.n_clusters, defaults))
+        if not defaults.hopeless < found < defaults.beyond_chance:
+            break
+    return float(found)
+
+
+def beyond_chance(found: float | None, defaults: Defaults = DEFAULTS) -> bool | None:
+    """Whether an association is more than chance; ``None`` if nothing could be compared."""
+    return None if found is None else found > defaults.beyond_chance
+
+
+def _half(context: SearchContext, chosen: Candidate, half: np.ndarray) -> np.ndarray:
+    """Clusters from some of the features alone, prepared as the candidate was."""
+    kept = np.flatnonzero(half)
+    part = replace(
+        context,
+        table=context.table.columns(kept),
+        refreshes=min(context.refreshes, 1),
+        duplicate_weights=context.duplicate_weights[kept],
+        independence=context.independence[kept],
+        related=context.related[kept],
+    )
+    return refit_candidate(part, chosen).labels
+
+
+class Half(NamedTuple):
+    """One half of the rows: which, their graph, and its rows nearest to each of the other half."""
+
+    rows: np.ndarray
+    graph: sp.csr_array
+    nearest: np.ndarray
+
+
+def factors(context: SearchContext, chosen: Candidate) -> np.ndarray:
+    """What a candidate multiplies features with before distances are taken, (d,)."""
+    return context.table.units(chosen.columns) * np.sqrt(chosen.weights * context.duplicate_weights)
+
+
+def row_halves(
+    rows: Any, n_neighbors: int, splits: int, seed: int, defaults: Defaults = DEFAULTS
+) -> list[tuple[Half, Half]]:
+    """Pairs of halves of prepared rows, each with its own graph."""
+    rng = np.random.RandomState(seed)
+    pairs = []
+    for _ in range(splits):
+        order = rng.permutation(rows.shape[0])
+        one, other = np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
+        halves = [
+            Half(
+                mine,
+                small_graph(rows[mine], n_neighbors),
+                nearest_rows(rows[theirs], rows[mine], defaults.voters),
+            )
+            for mine, theirs in ((one, other), (other, one))
+        ]
+        pairs.append((halves[0], halves[1]))
+    return pairs
+
+
+def feature_halves(
+    context: SearchContext, chosen: Candidate, n_neighbors: int, splits: int
+) -> list[sp.csr_array]:
+    """Graphs of all rows from random halves of the features in use, two for each split.
+
+    Copies of a feature stay together. Empty if there are too few to leave half of them out.
+    """
+    scale, groups = factors(context, chosen), duplicate_groups(context.table, context.defaults)
+    names = np.unique(groups[scale > 0])
+    if len(names) < context.defaults.fewest_features:
+        return []
+    rng = np.random.RandomState(context.seed)
+    graphs = []
+    for _ in range(splits):
+        first = np.isin(groups, rng.permutation(names)[: len(names) // 2])
+        for half in (first, ~first):
+            rows = context.table.scaled(np.where(half, scale, 0), chosen.unit)
+            graphs.append(small_graph(rows, n_neighbors))
+    return graphs
+
+
+def rows_agree(
+    pair: tuple[Half, Half], n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
+) -> float:
+    """Rand index, corrected for chance, of clusters of a half and what the other predicts."""
+    labels = [_quick(half.graph, n_clusters, seed, defaults) for half in pair]
+    found = []
+    for mine, other in ((0, 1), (1, 0)):
+        duplicate_weights = np.zeros((len(labels[mine]), n_clusters))
+        for near in pair[other].nearest.T:
+            duplicate_weights[np.arange(len(duplicate_weights)), labels[other][near]] += 1
+        found.append(adjusted_rand_score(labels[mine], duplicate_weights.argmax(axis=1)))
+    return float(np.mean(found))
+
+
+def features_agree(
+    graphs: Sequence[sp.csr_array], n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
+) -> float:
+    """Rand index, corrected for chance, of clusters found from two halves of the features."""
+    one, other = (_quick(graph, n_clusters, seed, defaults) for graph in graphs)
+    return float(adjusted_rand_score(one, other))
+
+
+def agreement(context: SearchContext, chosen: Candidate, runner: Runner) -> float | None:
+    """How far halves of the features that a candidate uses agree; ``None`` if they are too few."""
+    splits, end = (
+        context.defaults.feature_splits,
+        (context.n_clusters, context.seed, context.defaults),
+    )
+    graphs = feature_halves(context, chosen, context.n_neighbors, splits)
+    split = [(graphs[i : i + 2], *end) for i in range(0, len(graphs), 2)]
+    found = list(runner.each(features_agree, split))
+    return float(np.mean(found)) if found else None
+
+
+def halves_agree(agreement: float, defaults: Defaults = DEFAULTS) -> bool:
+    """Whether clusters from halves of the features agree more than those of shuffled data do."""
+    return agreement >= defaults.least_agreement
+
+
+def agrees_beyond_chance(context: SearchContext, chosen: Candidate, runner: Runner) -> bool:
+    """Whether halves of the features in use agree more than they would had samples been shuffled.
+
+    These features were chosen by the clusters, so that even chance agrees with itself, the more
+    so the fewer samples there are.
+    """
+    found = agreement(context, chosen, runner)
+    margin = context.defaults.beyond_shuffled
+    if found is None or found <= margin:
+        return False
+    rng = np.random.RandomState(context.seed)
+    for _ in range(context.defaults.sample_shuffles):
+        other = replace(context, table=context.table.shuffled(rng))
+        chance = agreement(other, refit_candidate(other, chosen), runner)
+        if chance is not None and found <= chance + margin:
+            return False
+    return True
+
+
+def cluster_recovery(
+    pairs: Sequence[tuple[Half, Half]],
+    labels: np.ndarray,
+    n_clusters: int,
+    seed: int,
+    defaults: Defaults = DEFAULTS,
+) -> np.ndarray:
+    """Jaccard index of each cluster with the most similar one of half of the rows, (k,).
+
+    The least over all halves: what comes back only now and then does not come back.
+    """
+    least = np.ones(n_clusters)
+    for half in (half for pair in pairs for half in pair):
+        # Begun from the clusters as well: what counts is where they lead, not who finds it.
+        mine = (labels[half.rows],)
+        found_labels = _quick(half.graph, n_clusters, seed, defaults, mine)
+        shared = np.zeros((n_clusters, n_clusters))
+        np.add.at(shared, (labels[half.rows], found_labels), 1)
+        sizes = shared.sum(axis=1)
+        either = sizes[:, None] + shared.sum(axis=0) - shared
+        found = (shared / np.maximum(either, 1)).max(axis=1)
+        # A half without any sample of a cluster says nothing about it.
+        least = np.where(sizes > 0, np.minimum(least, found), least)
+    return np.where(np.bincount(labels, minlength=n_clusters) > 0, least, 0.0)
+
+
+def _quick(
+    graph: sp.csr_array,
+    n_clusters: int,
+    seed: int,
+    defaults: Defaults,
+    others: Sequence[np.ndarray] = (),
+) -> np.ndarray:
+    """Labels of a partition that serves to compare others."""
+    starts = defaults.comparison_starts
+    return partition(
+        graph, n_clusters, seed, starts=starts, others=others, defaults=defaults
+    ).labels

@@ -1,0 +1,56 @@
+"""Moments of the features by cluster."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+# A feature whose scatter is below this share of its energy is constant up to rounding.
+CONSTANT = 1e-8
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What a refresh knows of the data, all in the units of the last round.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (c,)
+        Samples of each cluster.
+    shifts, within : ndarray of shape (c, d)
+        Cluster means about the mean, and squares about the cluster means.
+    total, kurtosis : ndarray of shape (d,)
+        Squares about the mean, and excess kurtosis, at least 0.
+    live : ndarray of bool, shape (d,)
+        Features that vary.
+    """
+
+    counts: np.ndarray
+    shifts: np.ndarray
+    within: np.ndarray
+    total: np.ndarray
+    kurtosis: np.ndarray
+    live: np.ndarray
+
+    @classmethod
+    def from_sums(
+        cls,
+        counts: np.ndarray,
+        mean: np.ndarray,
+        sums: np.ndarray,
+        squares: np.ndarray,
+        fourth: np.ndarray,
+    ) -> Self:
+        """From sums of first and second powers by cluster and of fourth ones, about ``mean``."""
+        n = counts.sum()
+        shifts = sums / np.maximum(counts, 1)[:, None]
+        within = np.maximum(squares - counts[:, None] * shifts**2, 0)
+        total = squares.sum(axis=0)
+        live = total > CONSTANT * (total + n * mean**2)
+        excess = n * fourth / np.where(live, total, 1) ** 2 - 3
+        return cls(counts, shifts, within, total, np.where(live, np.maximum(excess, 0), 0), live)
+
+    @property
+    def between(self) -> np.ndarray:
+        """Squares of the cluster means about the mean, (c, d)."""
+        return self.counts[:, None] * self.shifts**2

@@ -1,0 +1,232 @@
+"""Sums over the data that a change of the feature weights needs, one sweep each."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf.data import View
+from fnmf.execution import BlockSource, RowArray, Rows, Runner, add_up, parts_of
+from fnmf.kernels.csr import sums_of_entries
+from fnmf.kernels.passes import ClusterSums, row_distances, rows_of
+from fnmf.kernels.passes import cluster_sums as dense_sums
+from fnmf.kernels.passes import column_sums as dense_columns
+from fnmf.kernels.rescale import Rescaled
+from fnmf.statistics._moments import Moments
+
+
+def column_sums(view: View, runner: Runner) -> tuple[np.ndarray, np.ndarray]:
+    """Σ_i z_ik, and how many z_ik are positive."""
+    sums, positive = add_up(runner.over(_sums_and_counts, view))
+    return sums, positive
+
+
+def mean_square(view: View, runner: Runner) -> float:
+    """Mean of ‖z_i‖²."""
+    (total,) = add_up(runner.over(_all_squares, view))
+    return float(total) / view.shape[0]
+
+
+def counts_of(labels: RowArray, n_clusters: int, view: View, runner: Runner) -> np.ndarray:
+    """How many rows each cluster has."""
+    return runner.sweep(_CountWork(n_clusters), BlockSource(view), (labels,))[0]
+
+
+@dataclass(frozen=True)
+class _CountWork:
+    fills: ClassVar = ()
+    n_clusters: int
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        return rows, (np.bincount(rows[0], minlength=self.n_clusters),)
+
+
+def cluster_moments(
+    view: View, labels: RowArray, n_clusters: int, mean: np.ndarray, runner: Runner
+) -> Moments:
+    """Counts, means and squares by cluster, and fourth moments, all about ``mean``."""
+    work = _ClusterWork(n_clusters, mean)
+    counts, *found = add_up(runner.over(work, view, labels))
+    return Moments.from_sums(counts, mean, *found)
+
+
+@dataclass(frozen=True)
+class _ClusterWork:
+    n_clusters: int
+    mean: np.ndarray
+
+    def __call__(self, part: View, labels: np.ndarray) -> tuple[np.ndarray, ...]:
+        k = self.n_clusters
+        rows = part.double(0, part.shape[0]) if part.sparse else rows_of(part)
+        return np.bincount(labels, minlength=k), *sums_by_cluster(rows, labels, k, self.mean)
+
+
+def sums_by_cluster(
+    rows: Any, labels: np.ndarray, n_clusters: int, mean: np.ndarray
+) -> ClusterSums:
+    """Sums of rows about ``mean``: dense ones, as ``rows_of`` gives them, or CSR in doubles."""
+    if isinstance(rows, Rescaled):
+        return ClusterSums(*dense_sums(rows, labels, mean, n_clusters))
+    entries = rows.indptr, rows.indices, rows.data
+    (present, first, second), fourth = sums_of_entries(*entries, labels, mean, n_clusters)
+    # Entries that are not stored are zeros, and lie ``mean`` below the mean.
+    absent = np.bincount(labels, minlength=n_clusters)[:, None] - present
+    return ClusterSums(
+        first - absent * mean,
+        second + absent * mean**2,
+        fourth + absent.sum(axis=0) * mean**4,
+    )
+
+
+def cluster_means(
+    view: View, labels: RowArray, n_clusters: int, runner: Runner
+) -> tuple[np.ndarray, np.ndarray]:
+    """Means of the rows by cluster, (k, d), 0 for those without any, and how many there are."""
+    sums, counts = add_up(runner.over(_MeanWork(n_clusters), view, labels))
+    return sums / np.maximum(counts, 1)[:, None], counts
+
+
+@dataclass(frozen=True)
+class _MeanWork:
+    n_clusters: int
+
+    def __call__(self, part: View, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        counts = np.bincount(labels, minlength=self.n_clusters)
+        if not part.sparse:
+            zero = np.zeros(part.shape[1])
+            return sums_by_cluster(rows_of(part), labels, self.n_clusters, zero).sums, counts
+        rows = part.double(0, part.shape[0])
+        return (indicator(labels, self.n_clusters, rows.dtype) @ rows).toarray(), counts
+
+
+def weighted_distances(
+    view: View, centre: np.ndarray, weights: np.ndarray, runner: Runner, dtype: Any = np.float64
+) -> RowArray:
+    """Σ_k weights_jk (z_ik − centre_k)² for each sample, n x m."""
+    distances = runner.empty(view, (len(weights),), dtype)
+    work = _DistanceWork(DistancesTo(centre[None], weights))
+    runner.sweep(work, parts_of(view), (distances,))
+    return distances
+
+
+@dataclass(frozen=True)
+class _DistanceWork:
+    fills: ClassVar = (0,)
+    to: "DistancesTo"
+
+    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
+        rows[0][:] = self.to(block[0], np.empty(0, np.int32))
+        return rows, ()
+
+
+@dataclass(frozen=True)
+class DistancesTo:
+    """Weighted squares of the rows of a block about the centres of their labels, or one, (n, m)."""
+
+    centres: np.ndarray
+    weights: np.ndarray
+
+    def __call__(self, part: View, labels: np.ndarray) -> np.ndarray:
+        centres, weights = self.centres, self.weights
+        if not part.sparse:
+            return row_distances(rows_of(part), centres, labels, weights)
+        Z = part.double(0, part.shape[0])
+        own = labels if len(centres) > 1 else np.zeros(part.shape[0], np.intp)
+        energy = Z.multiply(Z) @ weights.T
+        basis = (weights[:, None, :] * centres).reshape(-1, Z.shape[1])
+        cross = (Z @ basis.T).reshape(len(own), len(weights), len(centres))
+        level = (centres**2 @ weights.T)[own]
+        distances = energy - 2 * np.take_along_axis(cross, own[:, None, None], 2)[:, :, 0] + level
+        return np.maximum(distances, 0)
+
+
+def row_squares(part: View) -> np.ndarray:
+    """‖z_i‖² of all rows."""
+    n, d = part.shape
+    if part.sparse:
+        values, _, pointers = part.block(0, n)
+        sums = np.concatenate([[0.0], np.cumsum(values.astype(np.float64) ** 2)])
+        return np.diff(sums[pointers - pointers[0]])
+    centre, ones = np.zeros((1, d)), np.ones((1, d))
+    return row_distances(rows_of(part), centre, np.empty(0, np.int32), ones)[:, 0]
+
+
+def column_squares(part: View) -> np.ndarray:
+    """Σ_i z_ik² over all rows."""
+    if part.sparse:
+        values, indices, _ = part.block(0, part.shape[0])
+        return np.bincount(indices, values.astype(np.float64) ** 2, part.shape[1])
+    return dense_columns(rows_of(part))[1]
+
+
+def _sums_and_counts(part: View) -> tuple[np.ndarray, np.ndarray]:
+    if not part.sparse:
+        values, _, positive = dense_columns(rows_of(part))
+        return values, positive
+    Z = part.double(0, part.shape[0])
+    return np.asarray(Z.sum(axis=0)).ravel(), np.asarray((Z > 0).sum(axis=0)).ravel()
+
+
+def _all_squares(part: View) -> tuple[np.ndarray]:
+    return (np.asarray(column_squares(part).sum()),)
+
+
+def indicator(labels: np.ndarray, n_clusters: int, dtype: np.dtype) -> sp.csr_array:
+    """Which rows belong to each cluster, (k, n)."""
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels, minlength=n_clusters))
+    parts = np.ones(len(labels), dtype), order, np.concatenate([[0], ends])
+    return sp.csr_array(parts, shape=(n_clusters, len(labels)))
+
+
+def unit_scales(view: View, runner: Runner, *, rough: bool = False) -> tuple[RowArray, float]:
+    """Factors that make rows 1 long, empty ones left as they are, and the share of the others.
+
+    With ``rough`` factors are rounded to what does not depend on the order of sums, and single
+    precision holds.
+    """
+    scales = runner.empty(view, (), view.dtype if rough else np.float64)
+    (filled,) = runner.sweep(_LengthWork(rough), parts_of(view), (scales,))
+    return scales, float(filled) / view.shape[0]
+
+
+@dataclass(frozen=True)
+class _LengthWork:
+    """One over the lengths of rows, which are filled; how many are not empty."""
+
+    fills: ClassVar = (0,)
+    rough: bool
+
+    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        (part,), (scales,) = block, rows
+        lengths = np.sqrt(row_squares(part))
+        filled = lengths > 0
+        found = np.divide(1, lengths, out=np.ones(len(lengths)), where=filled)
+        scales[:] = rounded(found) if self.rough else found
+        return rows, (np.asarray(np.count_nonzero(filled)),)
+
+
+def rounded(values: np.ndarray) -> np.ndarray:
+    """To the digits that do not depend on how the data are stored, and so on the order of sums.
+
+    Where rows repeat themselves, as documents do, the last digit decides which of several
+    neighbours at one distance is taken.
+    """
+    rough = np.frexp(values)
+    return np.ldexp(np.round(rough[0] * 2.0**24) / 2.0**24, rough[1])
+
+
+def sums_of(rows: RowArray, view: View, runner: Runner, *, squared: bool = False) -> np.ndarray:
+    """Sums of the columns over all rows, or of their squares."""
+    return runner.sweep(_SumWork(squared), BlockSource(view), (rows,))[0]
+
+
+@dataclass(frozen=True)
+class _SumWork:
+    fills: ClassVar = ()
+    squared: bool
+
+    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
+        own = rows[0].astype(np.float64)
+        return rows, ((own * own if self.squared else own).sum(axis=0),)

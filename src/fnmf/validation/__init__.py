@@ -1,0 +1,27 @@
+"""Checks of parameters and data, all of them before any work is done."""
+
+from fnmf.validation._checks import (
+    STARTS,
+    check_choice,
+    check_data,
+    check_graph,
+    check_init,
+    check_integer,
+    check_jobs,
+    check_real,
+)
+from fnmf.validation._units import divided, in_ordinary_units, unit_of
+
+__all__ = [
+    "STARTS",
+    "check_choice",
+    "check_data",
+    "check_graph",
+    "check_init",
+    "check_integer",
+    "check_jobs",
+    "check_real",
+    "divided",
+    "in_ordinary_units",
+    "unit_of",
+]

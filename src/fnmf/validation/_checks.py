@@ -1,0 +1,262 @@
+"""Everything a user passes is checked here once, and never again inside.
+
+Every message names the parameter, says what was seen and what to do.
+"""
+
+import math
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
+
+from fnmf.data import Data, MappedCSR, canonical, check_structure, is_dask
+
+# Rows looked at together when an array larger than memory is checked.
+_ROWS_AT_ONCE = 4096
+STARTS = ("random", "nndsvda", "kmeans")
+
+
+def check_choice(name: str, value: Any, options: Sequence[str]) -> str:
+    """An option given by name."""
+    if not isinstance(value, str) or value not in options:
+        known = ", ".join(f'"{option}"' for option in options)
+        raise ValueError(f"{name}={value!r} is not known; use one of {known}.")
+    return value
+
+
+def check_integer(name: str, value: Any, *, low: int, or_else: str = "") -> int:
+    """A whole number of at least ``low``; booleans are not numbers.
+
+    ``or_else`` is a word that the caller takes in its place, for the message.
+    """
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral):
+        other = f' or "{or_else}"' if or_else else ""
+        kind = type(value).__name__
+        raise TypeError(f"{name} must be an integer{other}, got {value!r} of type {kind}.")
+    if value < low:
+        raise ValueError(f"{name}={value} is too small; use an integer of at least {low}.")
+    return int(value)
+
+
+def check_jobs(n_jobs: Any) -> None:
+    """A number of threads as joblib counts them: positive, negative from the end, or ``None``."""
+    if n_jobs is None:
+        return
+    if isinstance(n_jobs, (bool, np.bool_)) or not isinstance(n_jobs, Integral):
+        raise TypeError(
+            f"n_jobs must be an integer or None, got {n_jobs!r} of type {type(n_jobs).__name__}."
+        )
+    if n_jobs == 0:
+        raise ValueError(
+            "n_jobs=0 has no meaning; use a positive number, -1 for all cores, or None."
+        )
+
+
+def check_real(name: str, value: Any, *, low: float = 0.0, strict: bool = False) -> float:
+    """A finite number of at least ``low`` (or above it, if ``strict``)."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r} of type {type(value).__name__}.")
+    number = float(value)
+    bound = f"above {low:g}" if strict else f"of at least {low:g}"
+    if not math.isfinite(number) or number < low or (strict and number == low):
+        raise ValueError(f"{name}={number} is out of range; use a finite number {bound}.")
+    return number
+
+
+def check_data(
+    estimator: Any, X: Any, *, reset: bool, non_negative: bool = True, min_samples: int = 1
+) -> Data:
+    """The data matrix: float32 or float64, finite, non-negative, dense or canonical CSR.
+
+    Arrays in memory come back with one of the two float types. Memory-mapped arrays come
+    back as they are, checked block by block: converting them would read them into memory.
+    """
+    if isinstance(X, MappedCSR):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        _check_samples(X.shape[0], min_samples, estimator)
+        X.check()
+        _check_values(estimator, X.data[:, None], non_negative)
+        return X
+    if is_dask(X):
+        return _check_dask(estimator, X, reset, min_samples)
+    if isinstance(X, np.memmap):
+        return _check_mapped(estimator, X, reset, non_negative, min_samples)
+    if sp.issparse(X):
+        check_structure(X, "X")
+    elif type(X).__module__.partition(".")[0] == "anndata":
+        raise TypeError(
+            f"X is an {type(X).__name__} of anndata; use fnmf.scverse.tl.fnmf(adata), which writes "
+            "its results into it, or pass a matrix of cells by genes such as adata.X."
+        )
+    try:
+        checked: Any = validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            ensure_min_samples=1,
+            accept_large_sparse=True,
+        )
+    except ValueError as error:
+        if "could not convert string" in str(error):
+            raise ValueError(
+                f"X contains text ({error}); {type(estimator).__name__} needs numbers: drop or "
+                "encode the columns that hold text."
+            ) from error
+        raise
+    _check_samples(checked.shape[0], min_samples, estimator)
+    if isinstance(checked, np.ndarray):
+        values = checked
+    else:
+        checked = canonical(sp.csr_array(checked))
+        values = checked.data
+    if non_negative:
+        _check_non_negative(estimator, values)
+    return checked
+
+
+def check_graph(graph: Any, n_samples: int, dtype: np.dtype) -> sp.csr_array:
+    """A neighbour graph of the user's: square, non-negative, symmetric, diagonal dropped."""
+    is_sparse: bool = sp.issparse(graph)
+    if not is_sparse:
+        raise TypeError(
+            'graph must be "adaptive", "approximate", None or a SciPy sparse matrix, got '
+            f"{type(graph).__name__}; wrap a dense array in scipy.sparse.csr_array."
+        )
+    check_structure(graph, "graph")
+    if graph.shape != (n_samples, n_samples):
+        raise ValueError(
+            f"graph has shape {graph.shape}, but X has {n_samples} samples; "
+            f"pass a graph of shape ({n_samples}, {n_samples})."
+        )
+    S = canonical(sp.csr_array(graph)).astype(dtype, copy=False)
+    if not np.isfinite(S.data).all():
+        raise ValueError("graph contains NaN or infinity; its weights must be finite.")
+    if S.nnz and S.data.min() < 0:
+        raise ValueError(
+            f"graph has a negative weight ({S.data.min():g}); similarities must be non-negative."
+        )
+    gap = _asymmetry(S)
+    if gap > 100 * np.finfo(dtype).eps * (S.data.max() if S.nnz else 0):
+        raise ValueError(
+            f"graph is not symmetric (largest difference {gap:g}); pass (S + S.T) / 2."
+        )
+    if S.diagonal().any() or not S.data.all():
+        rows = np.repeat(np.arange(n_samples), np.diff(S.indptr))
+        kept = (S.data != 0) & (S.indices != rows)
+        S = sp.csr_array((S.data[kept], (rows[kept], S.indices[kept])), shape=S.shape)
+    return S
+
+
+def check_init(init: Any, data: Data, n_components: int) -> Any:
+    """A start: its name, or the user's pair (embedding, components) in double precision."""
+    if isinstance(init, str):
+        check_choice("init", init, STARTS)
+        if init == "nndsvda" and (isinstance(data, MappedCSR) or is_dask(data)):
+            kind = "a MappedCSR" if isinstance(data, MappedCSR) else "a Dask array"
+            raise ValueError(f'init="nndsvda" cannot work on {kind}; use "kmeans" or "random".')
+        return init
+    try:
+        V, H = (np.array(part, dtype=np.float64) for part in init)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f'init={init!r} is not known; use "random", "nndsvda", "kmeans" or a pair of arrays '
+            "(embedding of shape (n_samples, n_components), components of shape "
+            "(n_components, n_features))."
+        ) from error
+    expected = (data.shape[0], n_components), (n_components, data.shape[1])
+    if (V.shape, H.shape) != expected:
+        raise ValueError(
+            f"init has arrays of shapes {V.shape} and {H.shape}; "
+            f"shapes {expected[0]} and {expected[1]} are needed."
+        )
+    if not (np.isfinite(V).all() and np.isfinite(H).all()) or V.min() < 0 or H.min() < 0:
+        raise ValueError("init must be finite and non-negative.")
+    return V, H
+
+
+def _asymmetry(S: sp.csr_array) -> float:
+    """Largest |s_ij − s_ji|."""
+    T = S.T.tocsr()
+    if np.array_equal(S.indptr, T.indptr) and np.array_equal(S.indices, T.indices):
+        T.data -= S.data
+    else:
+        T = T - S
+    return float(np.abs(T.data, out=T.data).max()) if T.nnz else 0.0
+
+
+def _check_samples(n_samples: int, minimum: int, estimator: Any) -> None:
+    if n_samples < minimum:
+        raise ValueError(
+            f"{type(estimator).__name__} needs at least {minimum} samples, "
+            f"but X has n_samples={n_samples}."
+        )
+
+
+def _check_mapped(
+    estimator: Any, X: np.memmap, reset: bool, non_negative: bool, min_samples: int
+) -> np.ndarray:
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise ValueError(
+            f"X is memory-mapped with {X.ndim} dimensions and type {X.dtype}; "
+            "a two-dimensional array of numbers is needed."
+        )
+    if 0 in X.shape:
+        raise ValueError(f"X has shape {X.shape}: at least one sample and one feature is needed.")
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    _check_samples(X.shape[0], min_samples, estimator)
+    _check_values(estimator, X, non_negative)
+    return X
+
+
+def _check_dask(estimator: Any, X: Any, reset: bool, min_samples: int) -> Any:
+    """What can be known of a Dask array before anything is computed; its blocks come later."""
+    name = type(estimator).__name__
+    if X.ndim != 2:
+        raise ValueError(
+            f"X is a Dask array with {X.ndim} dimension(s); two are needed: samples and features."
+        )
+    if any(np.isnan(size) for sizes in X.chunks for size in sizes):
+        raise ValueError(
+            "X is a Dask array of unknown chunk sizes; call X.compute_chunk_sizes() first, or "
+            "make it with to_dask_array(lengths=True)."
+        )
+    if len(X.chunks[1]) > 1:
+        raise ValueError(
+            f"X is cut into {len(X.chunks[1])} chunks of columns; {name} needs whole rows: use "
+            "X.rechunk({1: -1})."
+        )
+    if 0 in X.shape:
+        raise ValueError(f"X has shape {X.shape}: at least one sample and one feature is needed.")
+    if X.dtype.kind not in "fiub":
+        raise ValueError(f"X is a Dask array of type {X.dtype}; {name} needs numbers.")
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    _check_samples(X.shape[0], min_samples, estimator)
+    return X
+
+
+def _check_values(estimator: Any, values: np.ndarray, non_negative: bool) -> None:
+    for start in range(0, len(values), _ROWS_AT_ONCE):
+        block = np.asarray(values[start : start + _ROWS_AT_ONCE])
+        if block.dtype.kind == "f" and not np.isfinite(block).all():
+            row = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
+            raise ValueError(
+                f"X contains NaN or infinity (first in row {row}); "
+                "fill or drop missing values first."
+            )
+        if non_negative:
+            _check_non_negative(estimator, block)
+
+
+def _check_non_negative(estimator: Any, values: np.ndarray) -> None:
+    if values.size and values.min() < 0:
+        name = type(estimator).__name__
+        raise ValueError(
+            f"Negative values in data passed to {name}: the smallest value of X is "
+            f"{values.min():g}. {name} factorises non-negative data; shift each feature by its "
+            "minimum, or scale it to [0, 1] with sklearn.preprocessing.MinMaxScaler."
+        )
