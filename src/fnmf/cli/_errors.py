@@ -52,6 +52,12 @@ def handled() -> Iterator[Outcome]:
         raise
     except KeyboardInterrupt as error:
         fail(f"interrupted; {outcome.told()}.", exit_code(error))
+    except SystemError as error:
+        # A compiled function that is interrupted while it returns says so in its own way.
+        cause = error.__cause__ or error.__context__
+        if not isinstance(cause, KeyboardInterrupt):
+            raise
+        fail(f"interrupted; {outcome.told()}.", exit_code(cause))
     except OutputError as error:
         give_up_output()
         if error.unread and outcome.folder is None:

@@ -11,6 +11,8 @@ from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
 from fnmf.data import drawn
 from fnmf.execution import RowArray, Runner
 from fnmf.kmeans import best_kmeans
+from fnmf.relevance.columns import duplicate_groups
+from fnmf.relevance.crossfit import unexplained_flags
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.preparations import column_preparations, row_preparations
 from fnmf.relevance.prepare import FeatureStatistics, Weights
@@ -29,6 +31,13 @@ from fnmf.relevance.structure import (
     factors,
     row_halves,
     structure,
+)
+from fnmf.relevance.tables import (
+    TableColumns,
+    as_table,
+    cluster_table,
+    column_weights,
+    search_table,
 )
 from fnmf.relevance.weights import profiles, relevance, relevance_weights
 from fnmf.statistics import Moments
@@ -56,6 +65,8 @@ class Choice:
         What was explored; ``None`` if nothing was.
     real : bool or None
         Whether the clusters are more than chance; ``None`` if that could not be asked.
+    columns : TableColumns or None
+        What is known of the columns of a table.
     """
 
     unit: bool
@@ -66,6 +77,7 @@ class Choice:
     sample: np.ndarray
     context: SearchContext | None = None
     real: bool | None = None
+    columns: TableColumns | None = None
 
     @property
     def labels(self) -> np.ndarray | None:
@@ -101,12 +113,12 @@ def choose_preparation(
     even = Weights(np.ones((1, d)), np.zeros((1, d)))
     if n < defaults.fewest_rows or c < 2:
         return Choice(settings.row_norm != "none", np.ones(d), even, (), None, np.arange(n))
-    context, candidates, sample = search_on_sample(statistics, settings, c, seed, runner, defaults)
+    search = search_on_sample(statistics, settings, c, seed, runner, defaults)
+    context, candidates = search.context, search.candidates
     best, found, real = _real(context, candidates, runner)
+    # Columns that share nothing do not agree, and yet may each have several modes.
+    real = real or (search.columns is not None and bool(search.columns.modes.any()))
     candidates.sort(key=lambda one: one is not best)
-    units = context.table.units(best.columns)
-    if best.columns in ("typical", "spread"):
-        units = units / context.table.size  # which the rows of the table were divided by
     weights = Weights(best.weights[None], best.prices[None])
     m = min(settings.n_weightings, c)
     if m > 1 and context.refreshes:
@@ -114,7 +126,17 @@ def choose_preparation(
     shared = Weights(
         weights.omega * context.duplicate_weights, weights.price * context.duplicate_weights
     )
-    return Choice(best.unit, units, shared, tuple(candidates), found, sample, context, real)
+    return Choice(
+        best.unit,
+        search.units(best),
+        shared,
+        tuple(candidates),
+        found,
+        search.rows,
+        context,
+        real,
+        search.columns,
+    )
 
 
 def _real(
@@ -127,11 +149,14 @@ def _real(
     """
     best = candidates[0]
     others = [one for one in candidates if one.clusters != best.clusters]
+    if not context.table.scatter.any():
+        return best, None, False
     tested: list[tuple[Candidate, float | None]] = []
     for one in (best, *others[:1]):
-        found = structure(context, one, runner)
+        known = one.association
+        found = structure(context, one, runner) if known is None else known
         real = beyond_chance(found, context.defaults)
-        if real is False:
+        if real is False and known is None:
             # A half of all features may be mostly noise; those in use are fewer and better.
             real = agrees_beyond_chance(context, one, runner)
         if real is not False:
@@ -141,6 +166,36 @@ def _real(
     return nearer, found, False
 
 
+@dataclass(frozen=True)
+class SampleSearch:
+    """What was tried on a sample of the rows.
+
+    Attributes
+    ----------
+    context : SearchContext
+        What all candidates share.
+    candidates : list of Candidate
+        Best first.
+    rows : ndarray of int
+        Which rows were sampled.
+    columns : TableColumns or None
+        What is known of the columns, if the rows are those of a table.
+    """
+
+    context: SearchContext
+    candidates: list[Candidate]
+    rows: np.ndarray
+    columns: TableColumns | None = None
+
+    def units(self, chosen: Candidate) -> np.ndarray:
+        """Factors that bring the features of the data to the units of a candidate, (d,)."""
+        units = self.context.table.units(chosen.columns)
+        if self.columns is not None:
+            return self.columns.units * units
+        # The rows of the sample were divided by its size.
+        return units / self.context.table.size if chosen.columns in ("typical", "spread") else units
+
+
 def search_on_sample(
     statistics: FeatureStatistics,
     settings: Settings,
@@ -148,21 +203,33 @@ def search_on_sample(
     seed: int,
     runner: Runner,
     defaults: Defaults = DEFAULTS,
-) -> tuple[SearchContext, list[Candidate], np.ndarray]:
-    """A sample of the rows, all candidates tried on it, best first, and which rows they are."""
+) -> SampleSearch:
+    """A sample of the rows, and all candidates tried on it."""
     wanted = max(defaults.sample_rows, defaults.sample_rows_per_cluster * n_clusters)
     most = min(wanted, defaults.sample_rows_most)
     sample = drawn(statistics.view.shape[0], most, np.random.RandomState(seed))
-    table = SampleTable.of(statistics.raw, statistics.typical, sample, defaults)
     refreshes = settings.graph_refresh
     refreshes = defaults.refreshes if refreshes is None else refreshes
-    context = search_context(table, n_clusters, settings.n_neighbors, refreshes, seed, defaults)
+    numbers = n_clusters, settings.n_neighbors, refreshes, seed, defaults
+    found = as_table(statistics, settings, sample, defaults)
+    if found is not None:
+        table, columns = found
+        context = search_context(table, columns.groups, *numbers)
+        weights, columns = column_weights(table, columns, n_clusters, seed, defaults)
+        if not columns.share_units(weights, defaults):
+            candidates = search_table(context, weights, settings.column_units, runner)
+            return SampleSearch(context, candidates, sample, columns)
+    table = SampleTable.of(statistics.raw, statistics.typical, sample, defaults)
+    table = table.without(
+        unexplained_flags(table, n_clusters, seed, defaults) if found is None else weights == 0
+    )
+    context = search_context(table, duplicate_groups(table, defaults), *numbers)
     ways = SearchSpace(
         _rows(settings, table, defaults),
         _columns(settings, table, refreshes, defaults),
         settings.builds_graph,
     )
-    return context, search_preparations(context, ways, runner), sample
+    return SampleSearch(context, search_preparations(context, ways, runner), sample)
 
 
 def cluster_stability(choice: Choice, labels: RowArray) -> np.ndarray | None:
@@ -171,13 +238,16 @@ def cluster_stability(choice: Choice, labels: RowArray) -> np.ndarray | None:
     if context is None:
         return None
     best = choice.candidates[0]
+    k, seed, defaults = context.n_clusters, context.seed, context.defaults
     rows = context.table.scaled(factors(context, best), best.unit)
-    pairs = row_halves(
-        rows, context.n_neighbors, context.defaults.row_splits, context.seed, context.defaults
-    )
-    return cluster_recovery(
-        pairs, labels[choice.sample], context.n_clusters, context.seed, context.defaults
-    )
+    again = None
+    if choice.columns is not None and choice.about_means:
+
+        def again(half: np.ndarray) -> np.ndarray:
+            return cluster_table(context, rows[half], "means")
+
+    pairs = row_halves(rows, context.n_neighbors, defaults.row_splits, seed, defaults)
+    return cluster_recovery(pairs, labels[choice.sample], k, seed, defaults, again)
 
 
 def weight_shares(omega: np.ndarray) -> np.ndarray:

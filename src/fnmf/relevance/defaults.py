@@ -88,6 +88,44 @@ class Defaults:
     # Most iterations of k-means in few dimensions; unmeasured.
     kmeans_iterations: int = 100
 
+    # 2. Search: tables
+    # Features of a table at most, with those of one category counted apart; unmeasured.
+    table_features: int = 500
+    # Columns of a table at most; unmeasured.
+    table_columns: int = 100
+    # Values are capped at so many standard deviations above the mean; unmeasured.
+    table_cap: float = 5.0
+    # Whole numbers of at most so many levels are integers of few levels; unmeasured.
+    integer_levels: int = 20
+    # Correlation from which two features are one column; unmeasured.
+    same_column: float = 0.98
+    # So many columns or more of one unit are treated as pixels are; unmeasured.
+    pixels: int = 30
+    # Ranges of columns of one unit differ by this share of the usual one at most; unmeasured.
+    like_ranges: float = 0.5
+    # Their least values differ by this share of it at most; unmeasured.
+    like_lowest: float = 0.05
+    # Times that columns are halved to judge one half by clusters of the other; unmeasured.
+    crossfit_splits: int = 8
+    # Standard deviations above chance from which clusters of others explain a column; unmeasured.
+    crossfit_certain: float = 6.0
+    # Among many features a flag is 0 or 1 in more than this share of the rows; unmeasured.
+    rare_flag: float = 0.05
+    # With no more columns than this single ones with several modes count; unmeasured.
+    few_columns: int = 3
+    # Modes that a column is tested for, at most; unmeasured.
+    most_modes: int = 4
+    # Windows about medians, in units of the distance between two; unmeasured.
+    mode_width: float = 0.125
+    # Modes are so many times as far apart as their standard deviations together; unmeasured.
+    modes_apart: float = 4.0
+    # Standard deviations by which a valley is below the peaks beside it; unmeasured.
+    valley: float = 5.0
+    # Starts of k-means on the weighted columns; unmeasured.
+    table_starts: int = 8
+    # Clusters about means must hold up so many times better than those of a graph; unmeasured.
+    table_means_price: float = 1.5
+
     # 2. Search: the score of a candidate
     # A modularity beyond this counts as complete; unmeasured.
     complete_modularity: float = 0.99
@@ -251,8 +289,10 @@ class Defaults:
     number_neighbors: int = 2
     # Samples for each cluster below which a number is left out; unmeasured.
     fewest_per_cluster: int = 4
+    # Least variance of a mixture in few columns, in units of theirs; unmeasured.
+    flat_mixture: float = 1e-4
     # Groups of clusters are a level if so many times as far apart as clusters; unmeasured.
-    level_distance: float = 1.5
+    level_distance: float = 1.4
     # Agreement of halves below which structure is tested; shuffled .03 at most, sets .11 at least.
     least_agreement: float = 0.06
 

@@ -40,6 +40,9 @@ def lloyd_all_rows(statistics: FeatureStatistics, choice: Choice, runner: Runner
     context, known = choice.context, choice.labels
     assert context is not None
     assert known is not None
+    if choice.columns is not None:
+        # Weights of a table come from clusters that each column had no part in.
+        return _lloyd(statistics, choice, known, choice.sample, runner)
     d, defaults = len(context.duplicate_weights), context.defaults
     # What the sample left out may have been too weak for it, or noise.
     even = _shared(np.ones(d), np.zeros(d), context)

@@ -61,11 +61,13 @@ from fnmf.relevance.lloyd import lloyd_all_rows
 from fnmf.relevance.prepare import (
     FeatureStatistics,
     capped_moments,
+    capped_statistics,
     feature_statistics,
     prepare,
 )
 from fnmf.relevance.record import unfinished_record
 from fnmf.relevance.results import FactorizedClusters, FoundClusters
+from fnmf.relevance.tables import equal_rows_alike
 
 
 class Stage(StrEnum):
@@ -130,6 +132,11 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
     inputs.progress.enter(Stage.SEARCH)
     choice = choose_preparation(statistics, settings, seed, runner, defaults)
     inputs.progress.say(choice.report())
+    if choice.columns is not None:
+        caps = choice.columns.caps
+        statistics = capped_statistics(
+            statistics.view, statistics.typical, caps, statistics.n_faint
+        )
     # 3. Prepare all rows.
     labels = centres = moments = None
     if choice.about_means:
@@ -146,7 +153,7 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
     if labels is None:
         known = None if choice.labels is None else KnownLabels(choice.sample, choice.labels)
         labels = affinity.clusters(settings.clusters, seed, known)
-    return FoundClusters(choice, prepared, affinity, labels, centres, moments)
+    return FoundClusters(choice, statistics, prepared, affinity, labels, centres, moments)
 
 
 def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClusters:
@@ -154,7 +161,7 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     settings, runner, prepared = inputs.settings, inputs.runner, found.prepared
     view, defaults = prepared.view, inputs.defaults
     # 6. Start at the clusters.
-    start = initial_fit(inputs.statistics, found, settings, seed, runner, defaults)
+    start = initial_fit(found.statistics, found, settings, seed, runner, defaults)
     used = used_share(start.factors, view, runner)
     strength = float(settings.smoothness) * prepared.varying * used
     ties = ties_along(found.affinity, strength, view.dtype)
@@ -222,7 +229,10 @@ def _final_clusters(
         kmeans, labels = cluster_codes(V, k, seed, found.prepared.view, runner)
     elif found.centres is None:
         labels = found.affinity.refine_labels(labels, V, k)
+        columns, view = found.choice.columns, found.statistics.view
+        if columns is not None and columns.repeated and found.affinity.graph is not None:
+            labels = equal_rows_alike(view, labels, k)
     moments = found.moments
     if moments is None:
-        moments = capped_moments(inputs.statistics, labels, k, runner)
+        moments = capped_moments(found.statistics, labels, k, runner)
     return replace(found, labels=labels, moments=moments), kmeans

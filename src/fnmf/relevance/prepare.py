@@ -108,14 +108,19 @@ def feature_statistics(
     view: View, runner: Runner, defaults: Defaults = DEFAULTS
 ) -> FeatureStatistics:
     """Typical values of the columns, and the rows capped at a multiple of these."""
-    d = view.shape[1]
     sums, positive = column_sums(view, runner)
     typical = rounded(sums / np.maximum(positive, 1))
     seen = typical > defaults.faint * typical.max(initial=0)
     n_faint = int(np.count_nonzero(typical[~seen]))
     typical = np.where(seen, typical, 0)
-    caps = defaults.cap * typical
-    raw = Preparation(caps, np.ones(d)).view(view, view.constant(1.0))
+    return capped_statistics(view, typical, defaults.cap * typical, n_faint)
+
+
+def capped_statistics(
+    view: View, typical: np.ndarray, caps: np.ndarray, n_faint: int
+) -> FeatureStatistics:
+    """The same with values capped elsewhere."""
+    raw = Preparation(caps, np.ones(len(caps))).view(view, view.constant(1.0))
     return FeatureStatistics(view, typical, caps, raw, n_faint)
 
 

@@ -63,7 +63,7 @@ def finished_record(
         chosen=[one.summary() for one in choice.candidates],
         structure=found.structure,
         structure_found=found.structure_found,
-        warnings=tuple(fit_warnings(choice, moments, fit.result.converged, settings, defaults)),
+        warnings=tuple(fit_warnings(choice, moments, settings, defaults)),
     )
 
 

@@ -13,7 +13,7 @@ from fnmf.execution import RowArray
 from fnmf.factorization.solver import Result
 from fnmf.factorization.terms import Ties
 from fnmf.relevance.choice import Choice, cluster_stability
-from fnmf.relevance.prepare import PreparedRows, Weights
+from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights
 from fnmf.statistics import Moments
 
 
@@ -25,6 +25,8 @@ class FoundClusters:
     ----------
     choice : Choice
         The chosen preparation and weights, all candidates, and whether there is structure.
+    statistics : FeatureStatistics
+        Typical values and caps of the features, as chosen.
     prepared : PreparedRows
         All rows, prepared so.
     affinity : Affinity
@@ -38,6 +40,7 @@ class FoundClusters:
     """
 
     choice: Choice
+    statistics: FeatureStatistics
     prepared: PreparedRows
     affinity: Affinity
     labels: RowArray | None

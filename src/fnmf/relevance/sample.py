@@ -26,11 +26,14 @@ class SampleTable:
         Typical value of each feature, 1 where it has none.
     size : float
         What all of it was divided by.
+    range_units : ndarray of shape (d,) or None
+        Factors that bring the features to a common range, for tables.
     """
 
     rows: Any
     typical: np.ndarray
     size: float = 1.0
+    range_units: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -58,7 +61,20 @@ class SampleTable:
 
     def columns(self, chosen: np.ndarray) -> SampleTable:
         """The same samples with some features only."""
-        return replace(self, rows=self.rows[:, chosen], typical=self.typical[chosen])
+        ranges = None if self.range_units is None else self.range_units[chosen]
+        return replace(
+            self, rows=self.rows[:, chosen], typical=self.typical[chosen], range_units=ranges
+        )
+
+    def without(self, left_out: np.ndarray) -> SampleTable:
+        """The same with some features constant, so that nothing rests on them."""
+        if not left_out.any():
+            return self
+        if not self.sparse:
+            return replace(self, rows=np.where(left_out, np.float32(0), self.rows))
+        rows = sp.csr_array(self.rows.multiply(~left_out))
+        rows.eliminate_zeros()
+        return replace(self, rows=rows)
 
     def shuffled(self, rng: np.random.RandomState) -> SampleTable:
         """The same with the samples of every feature in an order of their own."""
@@ -75,6 +91,9 @@ class SampleTable:
         """Factors that bring features to units of their typical value or their spread, (d,)."""
         if columns == "typical":
             return 1 / self.typical
+        if columns == "range":
+            assert self.range_units is not None
+            return self.range_units
         if columns == "spread":
             return 1 / np.where(self.scatter > 0, self.spread, 1)
         return np.ones(self.shape[1])

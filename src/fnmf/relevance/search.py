@@ -11,7 +11,7 @@ import numpy as np
 
 from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
 from fnmf.execution import Runner
-from fnmf.relevance.columns import duplicate_groups, duplicate_weights, redundancy
+from fnmf.relevance.columns import duplicate_weights, redundancy
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.means import principal_kmeans
 from fnmf.relevance.preparations import dominated_by_few, suited
@@ -36,6 +36,7 @@ class SearchContext:
     duplicate_weights: np.ndarray
     independence: np.ndarray
     related: np.ndarray
+    groups: np.ndarray
     defaults: Defaults = DEFAULTS
 
     def moments(self, labels: np.ndarray) -> Moments:
@@ -69,7 +70,10 @@ class Candidate:
     explained : float
         Independent features that the clusters explain.
     score : float
-        What the judge says.
+        By which candidates are compared: that of ``selection``, or how well clusters of a table
+        agree between halves of the columns and of the rows.
+    association : float or None
+        Agreement of halves of the columns in standard deviations from chance, if it is known.
     """
 
     rows: str
@@ -81,6 +85,7 @@ class Candidate:
     modularity: float
     explained: float
     score: float
+    association: float | None = None
 
     @property
     def unit(self) -> bool:
@@ -126,17 +131,17 @@ class _Found(NamedTuple):
 
 def search_context(
     table: SampleTable,
+    groups: np.ndarray,
     n_clusters: int,
     n_neighbors: int,
     refreshes: int,
     seed: int,
     defaults: Defaults = DEFAULTS,
 ) -> SearchContext:
-    """What is known before any candidate is tried."""
-    shares = duplicate_weights(duplicate_groups(table, defaults))
-    relatives = redundancy(table, defaults)
+    """What is known before any candidate is tried; ``groups`` says which features are one."""
+    shares, relatives = duplicate_weights(groups), redundancy(table, defaults)
     return SearchContext(
-        table, n_clusters, n_neighbors, refreshes, seed, shares, *relatives, defaults
+        table, n_clusters, n_neighbors, refreshes, seed, shares, *relatives, groups, defaults
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -12,7 +12,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from fnmf.affinity import nearest_rows, partition, small_graph
 from fnmf.execution import Runner
-from fnmf.relevance.columns import duplicate_groups
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.search import Candidate, SearchContext, refit_candidate
 from fnmf.relevance.selection import association
@@ -27,7 +26,7 @@ def structure(context: SearchContext, chosen: Candidate, runner: Runner) -> floa
     few features. Copies of a feature stay together.
     """
     defaults = context.defaults
-    groups = duplicate_groups(context.table, defaults)
+    groups = context.groups
     live = context.table.scatter > 0
     # Equally relevant features go to different halves, so that neither is left without.
     explained = relevance(context.moments(chosen.labels), defaults)
@@ -65,6 +64,7 @@ def _half(context: SearchContext, chosen: Candidate, half: np.ndarray) -> np.nda
         duplicate_weights=context.duplicate_weights[kept],
         independence=context.independence[kept],
         related=context.related[kept],
+        groups=context.groups[kept],
     )
     return refit_candidate(part, chosen).labels
 
@@ -110,7 +110,7 @@ def feature_halves(
 
     Copies of a feature stay together. Empty if there are too few to leave half of them out.
     """
-    scale, groups = factors(context, chosen), duplicate_groups(context.table, context.defaults)
+    scale, groups = factors(context, chosen), context.groups
     names = np.unique(groups[scale > 0])
     if len(names) < context.defaults.fewest_features:
         return []
@@ -188,16 +188,21 @@ def cluster_recovery(
     n_clusters: int,
     seed: int,
     defaults: Defaults = DEFAULTS,
+    again: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> np.ndarray:
     """Jaccard index of each cluster with the most similar one of half of the rows, (k,).
 
-    The least over all halves: what comes back only now and then does not come back.
+    The least over all halves: what comes back only now and then does not come back. ``again``
+    clusters the rows of given numbers anew; without it their graph is partitioned.
     """
     least = np.ones(n_clusters)
     for half in (half for pair in pairs for half in pair):
         # Begun from the clusters as well: what counts is where they lead, not who finds it.
         mine = (labels[half.rows],)
-        found_labels = _quick(half.graph, n_clusters, seed, defaults, mine)
+        if again is None:
+            found_labels = _quick(half.graph, n_clusters, seed, defaults, mine)
+        else:
+            found_labels = again(half.rows)
         shared = np.zeros((n_clusters, n_clusters))
         np.add.at(shared, (labels[half.rows], found_labels), 1)
         sizes = shared.sum(axis=1)

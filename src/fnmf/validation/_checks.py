@@ -258,5 +258,5 @@ def _check_non_negative(estimator: Any, values: np.ndarray) -> None:
         raise ValueError(
             f"Negative values in data passed to {name}: the smallest value of X is "
             f"{values.min():g}. {name} factorises non-negative data; shift each feature by its "
-            "minimum, or scale it to [0, 1] with sklearn.preprocessing.MinMaxScaler."
+            "minimum, or scale it to [0, 1] with sklearn.preprocessing.MinMaxScaler(clip=True)."
         )

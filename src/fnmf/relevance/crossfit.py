@@ -1,0 +1,91 @@
+"""Relevance of a column from clusters that were made without it.
+
+A column alone, whatever its kind, then never makes the clusters that it is judged by.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fnmf.kmeans import best_kmeans
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.means import principal_kmeans
+from fnmf.relevance.sample import SampleTable
+from fnmf.relevance.weights import explained
+
+
+def crossfit_relevance(
+    table: SampleTable,
+    groups: np.ndarray,
+    n_clusters: int,
+    seed: int,
+    defaults: Defaults = DEFAULTS,
+) -> np.ndarray:
+    """Share of each feature that clusters of other columns explain, 0 if that may be chance, (d,).
+
+    The columns are halved at random a few times. k-means clusters the rows by one half, and the
+    features of the other half are compared with these clusters; the largest share counts.
+
+    Parameters
+    ----------
+    table : SampleTable
+        Standardised rows.
+    groups : ndarray of shape (d,)
+        The column of each feature; features of a column stay together, and count as one.
+    n_clusters : int
+        Clusters to compare with.
+    seed : int
+        Of the halves and of k-means.
+    """
+    shares = np.zeros(table.shape[1])
+    rows = table.rows / np.sqrt(np.bincount(groups)[groups])
+    names = np.unique(groups[table.scatter > 0])
+    rng = np.random.RandomState(seed)
+    for _ in range(defaults.crossfit_splits):
+        first = np.isin(groups, rng.permutation(names)[: len(names) // 2])
+        for made in (first, ~first):
+            if not table.scatter[made].any():
+                continue
+            half = np.ascontiguousarray(rows[:, made], np.float64)
+            labels = best_kmeans(half, n_clusters, rng, defaults.means_starts, defaults)
+            found = _beyond_chance(table, labels, n_clusters, defaults)
+            shares = np.where(made, shares, np.maximum(shares, found))
+    # A column counts with all of its features or not at all.
+    kept = np.isin(groups, np.unique(groups[shares > 0]))
+    return np.where(kept, np.maximum(shares, defaults.least_explained), 0)
+
+
+def unexplained_flags(
+    table: SampleTable, n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
+) -> np.ndarray:
+    """Which flags among many other features say nothing about clusters of these, (d,) bool.
+
+    Rows that agree in a flag are near each other whatever it means. Where flags are the rule, as
+    in black and white images, they are features like any other.
+    """
+    nothing = np.zeros(table.shape[1], bool)
+    if table.sparse:
+        return nothing
+    high = table.rows.max(axis=0)
+    share = table.mean / np.where(high > 0, high, 1)
+    flags = (np.minimum(share, 1 - share) > defaults.rare_flag) & (
+        (table.rows == 0) | (table.rows == high)
+    ).all(axis=0)
+    others = (table.scatter > 0) & ~flags
+    if not flags.any() or np.count_nonzero(flags) > np.count_nonzero(others):
+        return nothing
+    rows = (table.rows[:, others] - table.mean[others]) / table.spread[others]
+    labels = principal_kmeans(rows, n_clusters, seed, defaults)
+    return flags & (_beyond_chance(table, labels, n_clusters, defaults) == 0)
+
+
+def _beyond_chance(
+    table: SampleTable, labels: np.ndarray, n_clusters: int, defaults: Defaults
+) -> np.ndarray:
+    """Explained share of each feature beyond its level of chance, 0 where it is not certain."""
+    moments = table.moments(labels, n_clusters)
+    found = explained(moments, np.zeros(n_clusters, np.intp), 1)
+    share, level = found.share[0], found.level[0]
+    certain = share - level > defaults.crossfit_certain * found.spread[0]
+    beyond = (share - level) / np.maximum(1 - level, defaults.least_explained)
+    return np.where(moments.live & certain & (beyond > defaults.least_explained), beyond, 0)

@@ -1,0 +1,106 @@
+"""Columns of a table: their kinds, which features are one column, and which have several modes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from fnmf.kmeans import best_kmeans
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+
+# Kinds of columns, as ``column_kinds_`` names them.
+FLAG, CATEGORY, INTEGER, CONTINUOUS, CONSTANT = (
+    "flag",
+    "category",
+    "integer",
+    "continuous",
+    "constant",
+)
+
+
+def column_kinds(rows: np.ndarray, groups: np.ndarray, defaults: Defaults = DEFAULTS) -> np.ndarray:
+    """The kind of every feature, (d,) strings.
+
+    ``"flag"``: two values; ``"category"``: one of several 0/1 features that exclude each other;
+    ``"integer"``: few whole numbers; ``"constant"``; all others are ``"continuous"``.
+    """
+    together = np.bincount(groups)[groups]
+    kinds = []
+    for values, members in zip(rows.T, together, strict=True):
+        levels = np.unique(values)
+        if len(levels) < 2:
+            kinds.append(CONSTANT)
+        elif len(levels) == 2:
+            kinds.append(CATEGORY if members > 1 else FLAG)
+        elif len(levels) <= defaults.integer_levels and np.all(levels == np.round(levels)):
+            kinds.append(INTEGER)
+        else:
+            kinds.append(CONTINUOUS)
+    return np.array(kinds)
+
+
+def column_groups(rows: np.ndarray, defaults: Defaults = DEFAULTS) -> np.ndarray:
+    """The column that each feature belongs to, (d,), numbered from 0.
+
+    Features of one category (0/1, exactly one of them in every row) are one column, and so are
+    features that are nearly copies of each other.
+    """
+    groups = np.arange(rows.shape[1])
+    for members in _one_hot(rows):
+        groups[members] = members[0]
+    centred = rows - rows.mean(axis=0)
+    lengths = np.linalg.norm(centred, axis=0)
+    centred /= np.where(lengths > 0, lengths, 1)
+    first, second = np.nonzero(np.triu(np.abs(centred.T @ centred) > defaults.same_column, 1))
+    for one, other in zip(first, second, strict=True):
+        groups[groups == groups[other]] = groups[one]
+    return np.unique(groups, return_inverse=True)[1]
+
+
+def _one_hot(rows: np.ndarray) -> list[np.ndarray]:
+    """Sets of 0/1 features of which every row has exactly one."""
+    binary = np.flatnonzero(((rows == 0) | (rows == 1)).all(axis=0) & (np.ptp(rows, axis=0) > 0))
+    together = rows[:, binary].T @ rows[:, binary]
+    left, found = list(range(len(binary))), []
+    while left:
+        members = [left.pop(0)]
+        for other in left:
+            if not together[other, members].any():
+                members.append(other)
+        if len(members) > 2 and np.all(rows[:, binary[members]].sum(axis=1) == 1):
+            found.append(binary[members])
+            left = [other for other in left if other not in members]
+    return found
+
+
+def has_modes(values: np.ndarray, seed: int, defaults: Defaults = DEFAULTS) -> bool:
+    """Whether a continuous column falls into groups that all stand apart, with few rows between.
+
+    Neighbouring groups of k-means on the single column are compared: how far apart their means are
+    in units of their standard deviations, and how many rows lie half-way between their medians
+    instead of about these.
+    """
+    rng = np.random.RandomState(seed)
+    for parts in range(2, defaults.most_modes + 1):
+        labels = best_kmeans(values[:, None], parts, rng, defaults.means_starts, defaults)
+        groups = sorted((values[labels == a] for a in np.unique(labels)), key=np.median)
+        pairs = list(pairwise(groups))
+        if pairs and all(_apart(one, other, values, defaults) for one, other in pairs):
+            return True
+    return False
+
+
+def _apart(one: np.ndarray, other: np.ndarray, values: np.ndarray, defaults: Defaults) -> bool:
+    """Whether two groups of values have a valley between them, beyond chance."""
+    low, high = np.median(one), np.median(other)
+    width = defaults.mode_width * (high - low)
+    left, valley, right = (
+        float(np.count_nonzero(np.abs(values - place) <= width))
+        for place in (low, (low + high) / 2, high)
+    )
+    peaks = min(left, right)
+    deep = peaks - valley > defaults.valley * np.sqrt(max(peaks + valley, 1.0))
+    return bool(
+        deep and other.mean() - one.mean() > defaults.modes_apart * (one.std() + other.std())
+    )

@@ -1,0 +1,234 @@
+"""Tables: few columns, of different kinds and units.
+
+Columns enter in units of their standard deviation, weighted by what clusters of other columns
+explain of them. Rows are clustered by their neighbour graph and about means; what agrees better
+between halves of the columns, and is found again in halves of the rows, is chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.metrics import adjusted_mutual_info_score
+
+from fnmf._settings import Settings
+from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
+from fnmf.data import View
+from fnmf.execution import Runner
+from fnmf.kmeans import best_kmeans
+from fnmf.relevance.crossfit import crossfit_relevance
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.prepare import FeatureStatistics
+from fnmf.relevance.sample import SampleTable
+from fnmf.relevance.search import Candidate, SearchContext
+from fnmf.relevance.selection import association
+from fnmf.relevance.table_columns import CONTINUOUS, column_groups, column_kinds, has_modes
+from fnmf.statistics import CONSTANT
+
+
+class TableColumns(NamedTuple):
+    """What is known of the columns of a table, each of shape (d,).
+
+    Attributes
+    ----------
+    groups : ndarray of int
+        The column that a feature belongs to.
+    kinds : ndarray of str
+        Its kind.
+    units : ndarray
+        One over its standard deviation.
+    caps : ndarray
+        The largest value let through.
+    lowest, ranges : ndarray
+        Its least value, and how far the largest is from it.
+    modes : ndarray of bool
+        Whether it counts because it has several modes itself.
+    repeated : bool
+        Whether some rows are equal.
+    """
+
+    groups: np.ndarray
+    kinds: np.ndarray
+    units: np.ndarray
+    caps: np.ndarray
+    lowest: np.ndarray
+    ranges: np.ndarray
+    modes: np.ndarray
+    repeated: bool
+
+    def share_units(self, weights: np.ndarray, defaults: Defaults) -> bool:
+        """Whether the columns in use are many and of one unit, as pixels are."""
+        used = weights > 0
+        if np.count_nonzero(used) < defaults.pixels:
+            return False
+        usual = np.median(self.ranges[used])
+        if usual <= 0:
+            return False
+        together = np.abs(self.ranges[used] / usual - 1) <= defaults.like_ranges
+        together &= np.abs(self.lowest[used] - np.median(self.lowest[used])) <= (
+            defaults.like_lowest * usual
+        )
+        return bool(np.mean(together) >= defaults.nearly_all_features)
+
+
+def as_table(
+    statistics: FeatureStatistics,
+    settings: Settings,
+    sample: np.ndarray,
+    defaults: Defaults = DEFAULTS,
+) -> tuple[SampleTable, TableColumns] | None:
+    """Standardised rows and their columns; ``None`` if there are too many columns for a table.
+
+    Parameters of the user that ask for other units or for rows of unit length rule a table out.
+    """
+    view = statistics.view
+    if view.shape[1] > defaults.table_features or settings.row_norm == "unit":
+        return None
+    if settings.column_units not in ("auto", "spread"):
+        return None
+    rows: Any = view.take(sample)
+    rows = np.asarray(rows.toarray() if view.sparse else rows, np.float64)
+    groups = column_groups(rows, defaults)
+    # A column that varies by rounding alone is constant.
+    live = np.ptp(rows, axis=0) > CONSTANT * np.abs(rows).max(axis=0, initial=0)
+    rows = np.where(live, rows, rows[0])
+    if len(np.unique(groups[live])) > defaults.table_columns:
+        return None
+    kinds = column_kinds(rows, groups, defaults)
+    lowest, ranges = rows.min(axis=0), np.ptp(rows, axis=0)
+    caps = rows.mean(axis=0) + defaults.table_cap * rows.std(axis=0)
+    rows = np.minimum(rows, np.where(live, caps, np.inf))
+    spread = np.where(live, rows.std(axis=0), 1)
+    rows = (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    table = SampleTable(
+        np.ascontiguousarray(rows, np.float32),
+        np.ones(rows.shape[1]),
+        range_units=_range_units(rows, kinds == CONTINUOUS),
+    )
+    caps, units = np.where(live, caps, np.inf), 1 / np.where(spread > 0, spread, 1)
+    nowhere, repeated = np.zeros(len(kinds), bool), len(np.unique(rows, axis=0)) < len(rows)
+    return table, TableColumns(groups, kinds, units, caps, lowest, ranges, nowhere, repeated)
+
+
+def _range_units(rows: np.ndarray, continuous: np.ndarray) -> np.ndarray:
+    """Factors that bring standardised continuous columns to a common range, (d,).
+
+    The range of flags and categories means nothing; these keep their spread.
+    """
+    ranges = np.ptp(rows, axis=0)
+    usual = np.median(ranges[continuous]) if continuous.any() else 1.0
+    return np.where(continuous, usual / np.where(ranges > 0, ranges, 1), 1.0)
+
+
+def column_weights(
+    table: SampleTable, columns: TableColumns, n_clusters: int, seed: int, defaults: Defaults
+) -> tuple[np.ndarray, TableColumns]:
+    """Weight of each feature, (d,): what clusters of other columns explain of it.
+
+    Continuous columns with several modes count fully where columns are few or share nothing:
+    clusters may then rest on single ones. Where nothing stands out all columns count alike.
+    """
+    weights = crossfit_relevance(table, columns.groups, n_clusters, seed, defaults)
+    shared = len(np.unique(columns.groups[weights > 0]))
+    if shared < defaults.fewest_features or shared <= defaults.few_columns:
+        values = table.rows.T.astype(np.float64)
+        modes = [
+            kind == CONTINUOUS and has_modes(own, seed, defaults)
+            for kind, own in zip(columns.kinds, values, strict=True)
+        ]
+        columns = columns._replace(modes=np.array(modes))
+        weights = np.where(modes, 1.0, weights)
+    if not weights.any():
+        # Even where nothing varies distances need a column to be taken in.
+        varies = table.scatter > 0
+        weights = (varies if varies.any() else ~varies).astype(np.float64)
+    return weights, columns
+
+
+def equal_rows_alike(view: View, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """The same labels with equal rows in one cluster, the one that most of them are in."""
+    rows: Any = view.take(np.arange(view.shape[0]))
+    rows = rows.toarray() if view.sparse else rows
+    names = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+    votes = np.zeros((names.max() + 1, n_clusters), np.int64)
+    np.add.at(votes, (names, labels), 1)
+    return votes.argmax(axis=1)[names].astype(labels.dtype)
+
+
+def search_table(
+    context: SearchContext, weights: np.ndarray, units: str, runner: Runner
+) -> list[Candidate]:
+    """Clusters by graph and about means, best first; ``units`` are the user's, or "auto"."""
+    ways = [("spread", "graph"), ("spread", "means")]
+    if units == "auto":
+        ways.append(("range", "graph"))
+    found = runner.each(lambda *way: _candidate(context, weights, *way), ways)
+    return sorted(found, key=lambda one: -one.score)
+
+
+def _candidate(context: SearchContext, weights: np.ndarray, units: str, clusters: str) -> Candidate:
+    """Clusters of the weighted rows, and how well they hold up."""
+    k, defaults = context.n_clusters, context.defaults
+    factors = np.sqrt(weights * context.duplicate_weights) * context.table.units(units)
+    rows = context.table.scaled(factors, unit=False)
+    labels = cluster_table(context, rows, clusters)
+    halves = list(_column_halves(context, factors, clusters))
+    agreed = [adjusted_mutual_info_score(one, other) for one, other in halves]
+    found = [
+        adjusted_mutual_info_score(labels[half], cluster_table(context, rows[half], clusters))
+        for half in _row_halves(context)
+    ]
+    least = defaults.least_agreement
+    score = max(float(np.mean(agreed)) if agreed else 1.0, least) * max(
+        float(np.mean(found)), least
+    )
+    if clusters == "means":
+        score /= defaults.table_means_price
+    associated = [association(one, other, k, defaults) for one, other in halves]
+    graph = in_few_parts(small_graphs(rows), context.n_neighbors, k, defaults)
+    return Candidate(
+        "own",
+        units,
+        clusters,
+        weights,
+        np.zeros(len(weights)),
+        labels,
+        modularity(graph, labels, k),
+        context.explained(context.moments(labels)),
+        score,
+        max(associated, default=None),
+    )
+
+
+def cluster_table(context: SearchContext, rows: np.ndarray, clusters: str) -> np.ndarray:
+    """Labels of weighted rows."""
+    k, seed, defaults = context.n_clusters, context.seed, context.defaults
+    if clusters == "means":
+        rng = np.random.RandomState(seed)
+        return best_kmeans(rows.astype(np.float64), k, rng, defaults.table_starts, defaults)
+    graph = in_few_parts(small_graphs(rows), context.n_neighbors, k, defaults)
+    return partition(graph, k, seed, starts=defaults.partition_starts, defaults=defaults).labels
+
+
+def _column_halves(
+    context: SearchContext, factors: np.ndarray, clusters: str
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Pairs of labels from two halves of the columns in use."""
+    names = np.unique(context.groups[factors > 0])
+    if len(names) < context.defaults.fewest_features:
+        return
+    rng = np.random.RandomState(context.seed)
+    for _ in range(context.defaults.feature_splits):
+        first = np.isin(context.groups, rng.permutation(names)[: len(names) // 2])
+        one, other = (
+            context.table.scaled(np.where(half, factors, 0), unit=False) for half in (first, ~first)
+        )
+        yield cluster_table(context, one, clusters), cluster_table(context, other, clusters)
+
+
+def _row_halves(context: SearchContext) -> list[np.ndarray]:
+    """Random halves of the rows."""
+    n, rng = context.table.shape[0], np.random.RandomState(context.seed)
+    return [np.sort(rng.permutation(n)[: n // 2]) for _ in range(context.defaults.row_splits)]
