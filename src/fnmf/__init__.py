@@ -31,6 +31,7 @@ _MODULES = (
     "inspection",
     "metrics",
     "reporting",
+    "scverse",
 )
 
 __all__ = [

@@ -16,14 +16,15 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.callback import CallbackSupportMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._fitted import Fitted
 from fnmf._interpretation import InterpretationMixin
+from fnmf._random import as_random_state
 from fnmf._settings import Settings
+from fnmf._sklearn import CallbackSupportMixin
 from fnmf.data import Data, View, is_dask, view_of, working_dtype
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.validation import check_data, in_ordinary_units
@@ -97,6 +98,8 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
     _defaults: ClassVar[Defaults] = DEFAULTS
     weighting: str
     random_state: Any
+    n_jobs: int | None
+    verbose: int
     embedding_: np.ndarray
     assignments_: np.ndarray
     labels_: np.ndarray
@@ -160,7 +163,7 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
             return self._lazily("predict", data, None)
         return self._new_rows("predict", data)
 
-    @available_if(_recovers_rows)
+    @available_if(_recovers_rows)  # type: ignore[untyped-decorator]
     def inverse_transform(self, X: ArrayLike) -> np.ndarray:
         """Samples from their representation.
 
@@ -176,7 +179,13 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
         from fnmf._schemes import SCHEMES
 
         check_is_fitted(self)
-        rows = SCHEMES[self.weighting].decode(Fitted.of(vars(self)), np.asarray(X))
+        codes = check_array(X, dtype=(np.float64, np.float32), input_name="X")
+        if codes.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"X has {codes.shape[1]} columns, but the representation of this "
+                f"{type(self).__name__} has {self._n_features_out}; pass what transform returns."
+            )
+        rows = SCHEMES[self._settings().weighting].decode(Fitted.of(vars(self)), codes)
         # Models stored before there were units have none.
         return rows * getattr(self, "unit_", 1.0)
 
@@ -200,14 +209,20 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
             return settings, {}
         if settings.n_clusters is not None:
             return settings.with_components(settings.n_clusters), {}
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = as_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         with workplace(self, data, settings.n_jobs) as (view, runner):
             number = choose_number(view, settings, NUMBERS, seed, runner, self._defaults)
         return settings.with_components(number.n_components), number.kept()
 
     def _settings(self) -> Settings:
         """Settings of the fit, with the number of components that it had."""
-        settings = Settings.of(self.get_params(deep=False))
+        settings = Settings.of(vars(self))
+        serves = Fitted.serves_relevance(vars(self))
+        if serves is not (settings.weighting == "relevance"):
+            raise ValueError(
+                f'weighting was set to "{settings.weighting}" after a fit with another one; fit '
+                "again, or set it back."
+            )
         return settings.with_components(len(self.components_))
 
     def _adopt(self, fitted: Fitted, X: Any) -> None:
@@ -224,7 +239,10 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
         from fnmf.execution.dask import new_rows
 
         dtype = np.dtype(np.int64) if width is None else working_dtype(X.dtype)
-        return new_rows(self._light().set_params(n_jobs=1, verbose=0), method, X, width, dtype)
+        light = self._light()
+        # A subclass need not have them as parameters.
+        light.n_jobs, light.verbose = 1, 0
+        return new_rows(light, method, X, width, dtype)
 
     def _light(self) -> Self:
         """A copy without Dask arrays: of all that they hold new rows need one row."""
@@ -235,11 +253,23 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
             light.labels_ = np.empty(0, self.labels_.dtype)
         return light
 
-    def _html_repr(self) -> str:
+    @property
+    def _repr_html_(self) -> Any:
         """What a notebook shows: scikit-learn's diagram, and below it what was learned."""
-        diagram = super()._html_repr()
+        diagram = super()._repr_html_
+        return lambda: diagram() + self._learned()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """The same for programs that ask for all forms at once."""
+        forms = super()._repr_mimebundle_(**options)
+        if "text/html" in forms:
+            forms["text/html"] += self._learned()
+        return forms
+
+    def _learned(self) -> str:
+        """A summary of the fit; nothing before it."""
         if not hasattr(self, "labels_"):
-            return diagram
+            return ""
         from fnmf.display import summary_html
 
-        return diagram + summary_html(self)
+        return summary_html(self)

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from fnmf._base import FactorisationBase, workplace
 from fnmf._callbacks import IterationHooks
 from fnmf._checkpoint import open_checkpoint
 from fnmf._fitted import Fitted
+from fnmf._random import as_random_state
 from fnmf._schemes import SCHEMES
 from fnmf._settings import Settings
 from fnmf.choosing.consensus import consensus
@@ -24,14 +24,14 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 def fit_estimator(estimator: FactorisationBase, X: Any, checkpoint: Any) -> Fitted:
     """Validate, fit from all starts, and set the attributes; returns the record with warnings."""
-    settings = Settings.of(estimator.get_params(deep=False))
+    settings = Settings.of(vars(estimator))
     scheme = SCHEMES[settings.weighting]
     scheme.check(settings)
     data = in_ordinary_units(estimator, check_data(estimator, X, reset=True), reset=True)
     settings, number = estimator._numbered(settings, data)
     settings = settings.for_data(data)
     # Drawn again after the choice: a seed gives the same fit as with the number given.
-    rng = check_random_state(estimator.random_state)
+    rng = as_random_state(estimator.random_state)
     drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]
     iterations, stages = scheme.most_iterations(settings), len(scheme.stages)
     hooks = IterationHooks(estimator, data, settings.n_init, iterations, stages)

@@ -18,6 +18,9 @@ class Defaults:
     # 1. Statistics of the features
     # Values are capped at this many times the mean of the positive ones; unmeasured.
     cap: float = 2.0
+    # Features below this share of the largest typical value are left out: fourth powers of what
+    # is smaller are no numbers; unmeasured.
+    faint: float = 1e-30
 
     # 2. Search: the sample
     # Rows of the sample, at least; unmeasured.

@@ -60,12 +60,15 @@ class FeatureStatistics:
         Mean of the positive values of each feature, and the largest values let through.
     raw : View
         Capped rows in the units of the data.
+    n_faint : int
+        Number of features too small beside the largest one to be seen; they are capped at 0.
     """
 
     view: View
     typical: np.ndarray
     caps: np.ndarray
     raw: View
+    n_faint: int
 
 
 @dataclass(frozen=True)
@@ -107,13 +110,18 @@ def feature_statistics(
     """Typical values of the columns, and the rows capped at a multiple of these."""
     sums, positive = column_sums(view, runner)
     typical = rounded(sums / np.maximum(positive, 1))
-    return capped_statistics(view, typical, defaults.cap * typical)
+    seen = typical > defaults.faint * typical.max(initial=0)
+    n_faint = int(np.count_nonzero(typical[~seen]))
+    typical = np.where(seen, typical, 0)
+    return capped_statistics(view, typical, defaults.cap * typical, n_faint)
 
 
-def capped_statistics(view: View, typical: np.ndarray, caps: np.ndarray) -> FeatureStatistics:
+def capped_statistics(
+    view: View, typical: np.ndarray, caps: np.ndarray, n_faint: int
+) -> FeatureStatistics:
     """The same with values capped elsewhere."""
     raw = Preparation(caps, np.ones(len(caps))).view(view, view.constant(1.0))
-    return FeatureStatistics(view, typical, caps, raw)
+    return FeatureStatistics(view, typical, caps, raw, n_faint)
 
 
 def prepare(
