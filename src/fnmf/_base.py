@@ -1,4 +1,4 @@
-"""What estimators that factorise share: the fitted record as attributes, new rows, tags."""
+"""What estimators share: checked data, the fitted record as attributes, new rows, tags."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from fnmf._fitted import Fitted
+from fnmf._fitted import Fitted, FittedClusters
 from fnmf._interpretation import InterpretationMixin
 from fnmf._settings import Settings
 from fnmf.data import Data, View, is_dask, view_of, working_dtype
@@ -30,6 +30,7 @@ from fnmf.validation import check_data, in_ordinary_units
 
 if TYPE_CHECKING:
     from fnmf.execution import Runner
+    from fnmf.factorization import Scheme
 
 
 def _recovers_rows(estimator: FactorisationBase) -> bool:
@@ -88,34 +89,139 @@ class NonNegativeBase(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         return tags
 
 
-class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBase):
-    """An estimator that keeps a ``Fitted`` record; subclasses have parameters and ``fit``."""
+class ClusterBase(InterpretationMixin, CallbackSupportMixin):
+    """An estimator that keeps a record of its clusters; subclasses have parameters and ``fit``."""
 
-    # Model files ask for everything that a ``Fitted`` record must have.
-    _keeps_fitted: ClassVar[bool] = True
+    # What it keeps; model files ask for everything that the record must have.
+    _record: ClassVar[type[FittedClusters]]
+    # Under what name it keeps how many clusters or components were chosen.
+    _number: ClassVar[str]
+    _non_negative: ClassVar[bool]
     # Constants of the default fit; benchmarks vary them.
     _defaults: ClassVar[Defaults] = DEFAULTS
-    weighting: str
     random_state: Any
-    embedding_: np.ndarray
-    assignments_: np.ndarray
     labels_: np.ndarray
 
     @abstractmethod
     def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
-        """Learn weights, basis, representation and clusters."""
+        """Learn what there is to learn."""
 
-    def fit_transform(
-        self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
-    ) -> np.ndarray:
-        """Fit and return the representation of the training samples, ``embedding_``."""
-        return self.fit(X, **fit_params).embedding_
+    @abstractmethod
+    def _asked(self) -> Settings:
+        """The parameters, checked."""
+
+    @abstractmethod
+    def _settings(self) -> Settings:
+        """Settings of the fit, with the number of components that it had."""
+
+    @abstractmethod
+    def _scheme(self, settings: Settings) -> type[Scheme]:
+        """How it fits."""
 
     def fit_predict(
         self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
     ) -> np.ndarray:
         """Fit and return the cluster of each training sample, ``labels_``."""
         return self.fit(X, **fit_params).labels_
+
+    def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
+        """Cluster of new samples.
+
+        The one that most of their nearest training samples belong to, or the nearest mean where
+        clusters were found about means (``chosen_``); without a graph, or with another weighting
+        than ``"relevance"``, the nearest centre of their representation.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Data of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        check_is_fitted(self)
+        data = self._checked(X)
+        if is_dask(data):
+            return self._lazily("predict", data, None)
+        return self._new_rows("predict", data)
+
+    def _checked(self, X: Any, *, reset: bool = False) -> Data:
+        """Data as a fit may see them; ``reset`` for those of the fit itself."""
+        data = check_data(self, X, reset=reset, non_negative=self._non_negative)
+        return in_ordinary_units(self, data, reset=reset)
+
+    def _new_rows(self, what: str, data: Data) -> np.ndarray:
+        """What the scheme of the fit makes of new rows."""
+        from fnmf.execution import threads
+
+        settings, fitted = self._settings(), self._record.of(vars(self._light()))
+        with threads(settings.n_jobs) as runner:
+            return getattr(self._scheme(settings), what)(fitted, settings, view_of(data), runner)
+
+    def _numbered(self, settings: Settings, data: Data) -> tuple[Settings, dict[str, Any]]:
+        """Settings with a number of components, and what is to be kept of its choice."""
+        from fnmf.choosing.number import NUMBERS, choose_number
+
+        if settings.consensus is not None and is_dask(data):
+            raise ValueError("consensus takes data in memory; leave it out for Dask arrays.")
+        if not settings.automatic:
+            return settings, {}
+        if settings.n_clusters is not None:
+            return settings.with_components(settings.n_clusters), {}
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        with workplace(self, data, settings.n_jobs) as (view, runner):
+            number = choose_number(view, settings, NUMBERS, seed, runner, self._defaults)
+        return settings.with_components(number.n_components), number.kept()
+
+    def _adopt(self, fitted: FittedClusters, X: Any) -> None:
+        """Keep what was fitted on X, and nothing of an earlier fit."""
+        attributes = in_chunks(fitted.attributes(), X)
+        for name in self._record.names():
+            if name in attributes:
+                setattr(self, name, attributes[name])
+            elif hasattr(self, name):
+                delattr(self, name)
+
+    def _lazily(self, method: str, X: Any, width: int | None) -> Any:
+        """A Dask array of what new rows of another one come to, when somebody asks."""
+        from fnmf.execution.dask import new_rows
+
+        dtype = np.dtype(np.int64) if width is None else working_dtype(X.dtype)
+        return new_rows(self._light().set_params(n_jobs=1, verbose=0), method, X, width, dtype)
+
+    def _light(self) -> Self:
+        """A copy without Dask arrays of rows, which new rows do not need."""
+        light = copy(self)
+        if is_dask(vars(self).get("labels_")):
+            light.labels_ = np.empty(0, self.labels_.dtype)
+        return light
+
+    def _html_repr(self) -> str:
+        """What a notebook shows: scikit-learn's diagram, and below it what was learned."""
+        diagram: str = super()._html_repr()  # type: ignore[misc]
+        if not hasattr(self, "labels_"):
+            return diagram
+        from fnmf.display import summary_html
+
+        return diagram + summary_html(self)
+
+
+class FactorisationBase(ClusterBase, NonNegativeBase):
+    """An estimator that keeps a ``Fitted`` record; subclasses have parameters and ``fit``."""
+
+    _record = Fitted
+    _number = "n_components"
+    _non_negative = True
+    weighting: str
+    embedding_: np.ndarray
+    assignments_: np.ndarray
+
+    def fit_transform(
+        self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
+    ) -> np.ndarray:
+        """Fit and return the representation of the training samples, ``embedding_``."""
+        return self.fit(X, **fit_params).embedding_
 
     def transform(self, X: ArrayLike | sp.sparray) -> np.ndarray:
         """Representation of new samples.
@@ -133,32 +239,10 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
         ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self)
-        data = in_ordinary_units(self, check_data(self, X, reset=False), reset=False)
+        data = self._checked(X)
         if is_dask(data):
             return self._lazily("transform", data, len(self.components_))
         return self._new_rows("encode", data).astype(working_dtype(data.dtype))
-
-    def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
-        """Cluster of new samples.
-
-        The one that most of their nearest training samples belong to, or the nearest mean where
-        clusters were found about means (``chosen_``); without a graph, or with another weighting
-        than ``"relevance"``, the nearest centre of their representation.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Non-negative data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        data = in_ordinary_units(self, check_data(self, X, reset=False), reset=False)
-        if is_dask(data):
-            return self._lazily("predict", data, None)
-        return self._new_rows("predict", data)
 
     @available_if(_recovers_rows)
     def inverse_transform(self, X: ArrayLike) -> np.ndarray:
@@ -180,66 +264,21 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
         # Models stored before there were units have none.
         return rows * getattr(self, "unit_", 1.0)
 
-    def _new_rows(self, what: str, data: Data) -> np.ndarray:
-        """What the scheme of the fit makes of new rows."""
-        from fnmf._schemes import SCHEMES
-        from fnmf.execution import threads
-
-        settings, fitted = self._settings(), Fitted.of(vars(self._light()))
-        with threads(settings.n_jobs) as runner:
-            scheme = SCHEMES[settings.weighting]
-            return getattr(scheme, what)(fitted, settings, view_of(data), runner)
-
-    def _numbered(self, settings: Settings, data: Data) -> tuple[Settings, dict[str, Any]]:
-        """Settings with a number of components, and what is to be kept of its choice."""
-        from fnmf.choosing.number import NUMBERS, choose_number
-
-        if settings.consensus is not None and is_dask(data):
-            raise ValueError("consensus takes data in memory; leave it out for Dask arrays.")
-        if not settings.automatic:
-            return settings, {}
-        if settings.n_clusters is not None:
-            return settings.with_components(settings.n_clusters), {}
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        with workplace(self, data, settings.n_jobs) as (view, runner):
-            number = choose_number(view, settings, NUMBERS, seed, runner, self._defaults)
-        return settings.with_components(number.n_components), number.kept()
+    def _asked(self) -> Settings:
+        return Settings.of(self.get_params(deep=False))
 
     def _settings(self) -> Settings:
-        """Settings of the fit, with the number of components that it had."""
-        settings = Settings.of(self.get_params(deep=False))
-        return settings.with_components(len(self.components_))
+        return self._asked().with_components(len(self.components_))
 
-    def _adopt(self, fitted: Fitted, X: Any) -> None:
-        """Keep what was fitted on X, and nothing of an earlier fit."""
-        attributes = in_chunks(fitted.attributes(), X)
-        for name in Fitted.names():
-            if name in attributes:
-                setattr(self, name, attributes[name])
-            elif hasattr(self, name):
-                delattr(self, name)
+    def _scheme(self, settings: Settings) -> type[Scheme]:
+        from fnmf._schemes import SCHEMES
 
-    def _lazily(self, method: str, X: Any, width: int | None) -> Any:
-        """A Dask array of what new rows of another one come to, when somebody asks."""
-        from fnmf.execution.dask import new_rows
-
-        dtype = np.dtype(np.int64) if width is None else working_dtype(X.dtype)
-        return new_rows(self._light().set_params(n_jobs=1, verbose=0), method, X, width, dtype)
+        return SCHEMES[settings.weighting]
 
     def _light(self) -> Self:
-        """A copy without Dask arrays: of all that they hold new rows need one row."""
-        light = copy(self)
+        light = super()._light()
         if is_dask(vars(self).get("labels_")):
+            # Of all that they share new rows need one row.
             light.assignments_ = self.assignments_[:1].compute()  # type: ignore[attr-defined]
             light.embedding_ = np.empty((0, len(self.components_)), self.embedding_.dtype)
-            light.labels_ = np.empty(0, self.labels_.dtype)
         return light
-
-    def _html_repr(self) -> str:
-        """What a notebook shows: scikit-learn's diagram, and below it what was learned."""
-        diagram = super()._html_repr()
-        if not hasattr(self, "labels_"):
-            return diagram
-        from fnmf.display import summary_html
-
-        return diagram + summary_html(self)

@@ -45,11 +45,19 @@ class Settings:
     n_init: int
     n_jobs: int | None
     verbose: int
+    # Whether rows with negative values are taken as they are, which no factorisation can.
+    signed: bool = False
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
         """Settings from the parameters of an estimator, each checked by itself."""
-        settings = cls(**{field.name: parameters[field.name] for field in fields(cls)})
+        settings = cls(
+            **{
+                field.name: parameters[field.name]
+                for field in fields(cls)
+                if field.name != "signed"
+            }
+        )
         settings._check()
         return settings
 
@@ -89,8 +97,9 @@ class Settings:
     def for_data(self, data: Data) -> Self:
         """The same with a graph and a start of the user's checked against the data."""
         n_samples = data.shape[0]
-        for name, number in (("n_components", self.n_components), ("n_clusters", self.clusters)):
-            if number > n_samples:
+        for name in ("n_clusters", "n_components"):
+            number = getattr(self, name)
+            if number is not None and number > n_samples:
                 raise ValueError(
                     f"{name}={number} is more than the {n_samples} samples of X "
                     f"(n_samples = {n_samples}); lower {name} or pass more samples."
@@ -127,6 +136,20 @@ class Settings:
                 'neighbours, which the rows of a Dask array do not have; use "mu-fast", or '
                 "graph=None."
             )
+
+    def with_signs(self) -> Self:
+        """The same for rows with negative values: 0 is no natural end of these.
+
+        Rows keep their lengths and features get units of their spread, unless asked for otherwise.
+        """
+        if self.column_units == "typical":
+            raise ValueError(
+                'column_units="typical" divides by the mean of the positive values, which means '
+                'nothing for features with negative values; use "spread", "own" or "auto".'
+            )
+        unit = self.row_norm == "unit"
+        units = ("own" if unit else "spread") if self.column_units == "auto" else self.column_units
+        return replace(self, row_norm="unit" if unit else "none", column_units=units)
 
     @property
     def automatic(self) -> bool:

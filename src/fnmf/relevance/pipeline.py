@@ -114,13 +114,23 @@ class Inputs:
 
 def inputs_of(problem: Problem, runner: Runner) -> Inputs:
     """Step 1, and what else does not depend on the start."""
-    statistics = feature_statistics(quickest(problem.view), runner, problem.defaults)
+    view, signed = quickest(problem.view), problem.settings.signed
+    statistics = feature_statistics(view, runner, problem.defaults, signed=signed)
+    if statistics.signed:
+        problem = replace(problem, settings=problem.settings.with_signs())
     return Inputs(problem, statistics, runner, ProgressReporter(problem))
 
 
 def fit(inputs: Inputs, seed: int) -> FactorizedClusters:
     """A whole fit from one seed: steps 2 to 9."""
     return factorize(inputs, find_clusters(inputs, seed), seed)
+
+
+def clusters_of(inputs: Inputs, seed: int) -> FoundClusters:
+    """Features and clusters, and the moments that say what is relevant: steps 2 to 5, and 9."""
+    found = find_clusters(inputs, seed)
+    inputs.progress.enter(Stage.DESCRIBE)
+    return _with_moments(inputs, found)
 
 
 def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
@@ -226,7 +236,12 @@ def _final_clusters(
         kmeans, labels = cluster_codes(V, k, seed, found.prepared.view, runner)
     elif found.centres is None:
         labels = found.affinity.refine_labels(labels, V, k)
-    moments = found.moments
-    if moments is None:
-        moments = capped_moments(found.statistics, labels, k, runner)
-    return replace(found, labels=labels, moments=moments), kmeans
+    return _with_moments(inputs, replace(found, labels=labels)), kmeans
+
+
+def _with_moments(inputs: Inputs, found: FoundClusters) -> FoundClusters:
+    """Step 9: the moments of the final clusters, where they are not known yet."""
+    if found.moments is not None:
+        return found
+    labels, k = found.labels, inputs.settings.clusters
+    return replace(found, moments=capped_moments(found.statistics, labels, k, inputs.runner))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
 from fnmf.execution import Runner
@@ -15,8 +17,8 @@ from fnmf.factorization.terms import (
     UnitBasis,
 )
 from fnmf.relevance.new_rows import comparable_rows, decode, encode_rows, predict_rows
-from fnmf.relevance.pipeline import Stage, fit, inputs_of
-from fnmf.relevance.record import finished_record
+from fnmf.relevance.pipeline import Stage, clusters_of, fit, inputs_of
+from fnmf.relevance.record import clusters_record, finished_record
 from fnmf.relevance.results import FactorizedClusters
 
 
@@ -61,3 +63,27 @@ class RelevanceScheme(Scheme):
         inputs = self.inputs
         view = inputs.statistics.view
         return finished_record(start_result, inputs.problem, view, inputs.runner)
+
+
+class ClusterScheme(RelevanceScheme):
+    """Clusters and features of the default fit, without its factorisation."""
+
+    stages = (Stage.SEARCH, Stage.MEANS, Stage.AFFINITY, Stage.DESCRIBE)
+
+    @classmethod
+    def check(cls, settings: Settings) -> None:
+        """Nothing is minimised, so that all settings fit."""
+
+    @classmethod
+    def most_iterations(cls, settings: Settings) -> int:
+        return 0
+
+    def start(self, seed: int) -> Any:
+        """Clusters from one seed."""
+        return clusters_of(self.inputs, seed)
+
+    def fitted(self, start_result: Any) -> Any:
+        """The record of the clusters."""
+        inputs = self.inputs
+        view = inputs.statistics.view
+        return clusters_record(start_result, inputs.problem, view, inputs.runner)
