@@ -199,7 +199,7 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
 
     def _html_repr(self) -> str:
         """What a notebook shows: scikit-learn's diagram, and below it what was learned."""
-        diagram: str = super()._html_repr()  # type: ignore[misc]
+        diagram: str = super()._html_repr()
         if not hasattr(self, "labels_"):
             return diagram
         from fnmf.display import summary_html

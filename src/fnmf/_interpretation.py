@@ -249,7 +249,8 @@ def _means(rows: Any, labels: np.ndarray) -> np.ndarray:
 
 
 def _dense(rows: Any) -> np.ndarray:
-    return np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)
+    is_sparse: bool = sp.issparse(rows)
+    return np.asarray(rows.toarray() if is_sparse else rows, np.float64)
 
 
 def _rows_to_describe(fitted: FittedClusters, X: Any) -> tuple[Any, np.ndarray]:
