@@ -95,6 +95,10 @@ class Centres(NamedTuple):
         lengths = (codes**2).sum(axis=1)[:, None] + (self.means**2).sum(axis=1)
         return np.maximum(lengths - 2 * codes @ self.means.T, 0)
 
+    def nearness(self, codes: np.ndarray) -> np.ndarray:
+        """Between 0 and 1, the larger the nearer; 0 for clusters without samples, (n, k)."""
+        return (self.counts > 0) / (1 + self.squares(codes) / max(self.spread, _TINY))
+
     def votes(self, codes: np.ndarray) -> np.ndarray:
         """Posterior of each cluster, if codes lie about their centres with one spread, (n, k)."""
         distances = self.squares(codes) / (2 * max(self.spread, _TINY))
@@ -150,11 +154,11 @@ class _SureWork:
         if len(self.level) < 2:
             sure[:], second[:] = 1, labels
             return rows, ()
-        near = self.centres.votes(codes)
         votes = self.counted(*ballots)
-        given = near if votes is None else votes
+        given = self.centres.votes(codes) if votes is None else votes
         odds = self.level[labels] + self.slope * _odds(_own(given, labels), self.doubt)
-        others = given.astype(np.float64) + _TINY * near
+        # Where clusters are far apart votes for others are all 0; distances still differ.
+        others = given.astype(np.float64) + _TINY * self.centres.nearness(codes)
         others[np.arange(len(labels)), labels] = -1
         sure[:], second[:] = 1 / (1 + np.exp(-odds)), others.argmax(axis=1)
         return rows, ()
