@@ -149,6 +149,8 @@ def _real(
     """
     best = candidates[0]
     others = [one for one in candidates if one.clusters != best.clusters]
+    if not context.table.scatter.any():
+        return best, None, False
     tested: list[tuple[Candidate, float | None]] = []
     for one in (best, *others[:1]):
         known = one.association

@@ -67,6 +67,7 @@ from fnmf.relevance.prepare import (
 )
 from fnmf.relevance.record import unfinished_record
 from fnmf.relevance.results import FactorizedClusters, FoundClusters
+from fnmf.relevance.tables import equal_rows_alike
 
 
 class Stage(StrEnum):
@@ -130,7 +131,7 @@ def clusters_of(inputs: Inputs, seed: int) -> FoundClusters:
     """Features and clusters, and the moments that say what is relevant: steps 2 to 5, and 9."""
     found = find_clusters(inputs, seed)
     inputs.progress.enter(Stage.DESCRIBE)
-    return _with_moments(inputs, found)
+    return _described(inputs, found)
 
 
 def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
@@ -236,12 +237,16 @@ def _final_clusters(
         kmeans, labels = cluster_codes(V, k, seed, found.prepared.view, runner)
     elif found.centres is None:
         labels = found.affinity.refine_labels(labels, V, k)
-    return _with_moments(inputs, replace(found, labels=labels)), kmeans
+    return _described(inputs, replace(found, labels=labels)), kmeans
 
 
-def _with_moments(inputs: Inputs, found: FoundClusters) -> FoundClusters:
-    """Step 9: the moments of the final clusters, where they are not known yet."""
-    if found.moments is not None:
-        return found
-    labels, k = found.labels, inputs.settings.clusters
-    return replace(found, moments=capped_moments(found.statistics, labels, k, inputs.runner))
+def _described(inputs: Inputs, found: FoundClusters) -> FoundClusters:
+    """Step 9: equal rows in one cluster, and the moments of the final clusters."""
+    k, labels, columns = inputs.settings.clusters, found.labels, found.choice.columns
+    repeated = columns is not None and columns.repeated
+    if repeated and found.centres is None and found.affinity.graph is not None:
+        labels = equal_rows_alike(found.statistics.view, labels, k)
+    moments = found.moments
+    if moments is None:
+        moments = capped_moments(found.statistics, labels, k, inputs.runner)
+    return replace(found, labels=labels, moments=moments)
