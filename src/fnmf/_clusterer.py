@@ -238,7 +238,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
             )
         given = {name: value for name, value in own.items() if name not in _OWN}
         given["n_clusters"] = None if automatic else k
-        return replace(Settings.of({**_defaults(), **given}), signed=True)
+        return replace(Settings.of({**_defaults(), **given}), negative="keep")
 
     def _settings(self) -> Settings:
         return self._asked().with_components(self.n_clusters_)

@@ -121,6 +121,8 @@ class InterpretationMixin:
         model: Any = self
         fitted = model._record.of(vars(self))
         rows, labels = _rows_to_describe(fitted, X)
+        if X is None and _in_other_units(model):
+            rows = model._as_given(rows)
         relevant = None
         if fitted.feature_qvalues is not None:
             relevant = fitted.feature_qvalues <= DEFAULTS.false_discoveries
@@ -179,13 +181,12 @@ class InterpretationMixin:
         own, row = _sample(self, fitted, sample)
         labels = fitted.labels if fitted.held_labels is None else fitted.held_labels
         assert labels is not None
-        told, unit = None, getattr(self, "unit_", 1.0)
+        told = None
         if X is not None and own is not None:
             rows, _ = _rows_to_describe(fitted, X)
             told = (_row(rows, own), rows)
-        elif unit != 1.0:
-            kept: Any = fitted.rows
-            told = (row * unit, kept * unit)
+        elif _in_other_units(model):
+            told = (model._as_given(row), model._as_given(fitted.rows))
         with threads(settings.n_jobs) as runner:
             scheme = model._scheme(settings)
             there = scheme.comparable_rows(fitted, view_of(row), runner)
@@ -207,6 +208,12 @@ class InterpretationMixin:
                     runner=runner,
                 )
             )
+
+
+def _in_other_units(model: Any) -> bool:
+    """Whether a model sees its rows divided or shifted."""
+    shift = getattr(model, "shift_", None)
+    return getattr(model, "unit_", 1.0) != 1.0 or (shift is not None and bool(shift.any()))
 
 
 def _clusters(

@@ -244,7 +244,8 @@ def _described(inputs: Inputs, found: FoundClusters) -> FoundClusters:
     """Step 9: equal rows in one cluster, and the moments of the final clusters."""
     k, labels, columns = inputs.settings.clusters, found.labels, found.choice.columns
     repeated = columns is not None and columns.repeated
-    if repeated and found.centres is None and found.affinity.graph is not None:
+    alone = found.centres is not None or found.affinity.graph is None
+    if repeated and labels is not None and not alone:
         labels = equal_rows_alike(found.statistics.view, labels, k)
     moments = found.moments
     if moments is None:
