@@ -104,7 +104,8 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         Agreement of the clusters found from two halves of the features, in standard deviations
         from chance.
     structure_found_ : bool or None
-        Whether the clusters are more than chance; ``None`` if it could not be tested.
+        Whether the clusters are more than chance, by ``structure_`` (more than 5) or by a second
+        test with the features in use, see the page on relevance; ``None`` if neither could be made.
     chosen_ : list of dict
         Preparations that were tried, the chosen first: ``rows``, ``columns``, ``clusters`` by graph
         or means, ``features`` used, ``modularity``, features ``explained``, ``score``.

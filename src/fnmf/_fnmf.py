@@ -175,7 +175,8 @@ class FNMF(FactorisationBase):
         Agreement of the clusters found from two halves of the features, in standard deviations
         from chance. Only for ``weighting="relevance"``.
     structure_found_ : bool or None
-        Whether that is more than chance; ``None`` if it could not be tested.
+        Whether the clusters are more than chance, by ``structure_`` (more than 5) or by a second
+        test with the features in use, see the page on relevance; ``None`` if neither could be made.
     sample_confidence_ : ndarray of shape (n_samples,)
         Probability that a sample is of the kind that most of its cluster is of, from the votes
         of its neighbours (of the resamples, if there are any).
