@@ -64,8 +64,8 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
 
     column_units : {"auto", "own", "typical", "spread"}, default="auto"
         Whether features are left in their own units or divided by their typical value or their
-        standard deviation. ``"auto"`` tries what makes sense for the data; features are divided
-        by their standard deviation if there are negative values.
+        standard deviation. ``"auto"`` tries what makes sense for the data; their own units and the
+        standard deviation if there are negative values.
 
     false_discovery_rate : float, default=0.1
         Features with a q-value of at most this are selected: about that share of them is there by

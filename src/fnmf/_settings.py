@@ -142,16 +142,18 @@ class Settings:
     def with_signs(self) -> Self:
         """The same for rows with negative values: 0 is no natural end of these.
 
-        Rows keep their lengths and features get units of their spread, unless asked for otherwise.
+        Rows keep their lengths unless asked for otherwise. Of directions units of the spread would
+        say nothing.
         """
         if self.column_units == "typical":
             raise ValueError(
                 'column_units="typical" divides by the mean of the positive values, which means '
                 'nothing for features with negative values; use "spread", "own" or "auto".'
             )
-        unit = self.row_norm == "unit"
-        units = ("own" if unit else "spread") if self.column_units == "auto" else self.column_units
-        return replace(self, row_norm="unit" if unit else "none", column_units=units)
+        if self.row_norm != "unit":
+            return replace(self, row_norm="none")
+        units = "own" if self.column_units == "auto" else self.column_units
+        return replace(self, column_units=units)
 
     @property
     def scheme(self) -> str:
