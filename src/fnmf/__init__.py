@@ -14,6 +14,7 @@ _HOME = {
     "FNMF": "fnmf._fnmf",
     "MappedCSR": "fnmf.data",
     "MiniBatchFNMF": "fnmf._minibatch",
+    "RelevanceClusterer": "fnmf._clusterer",
     "WeightCollapseWarning": "fnmf.exceptions",
     "choose_n_components": "fnmf._choose",
     "load": "fnmf.persistence",
@@ -39,6 +40,7 @@ __all__ = [
     "Checkpoint",
     "MappedCSR",
     "MiniBatchFNMF",
+    "RelevanceClusterer",
     "WeightCollapseWarning",
     "__version__",
     "choose_n_components",
@@ -51,6 +53,7 @@ __all__ = [
 if TYPE_CHECKING:
     from fnmf._checkpoint import Checkpoint
     from fnmf._choose import choose_n_components
+    from fnmf._clusterer import RelevanceClusterer
     from fnmf._fnmf import FNMF
     from fnmf._minibatch import MiniBatchFNMF
     from fnmf.data import MappedCSR

@@ -29,6 +29,7 @@ LAYERS = (
         "_callbacks",
         "_checkpoint",
         "_choose",
+        "_clusterer",
         "_fitting",
         "baselines",
     ),

@@ -128,7 +128,8 @@ def choose_number(
         nothing = np.empty(0, SCORES)
         empty = np.empty((0, n), np.int64)
         return NumberOfClusters(1, (1, 1), (), nothing, None, empty, np.arange(n))
-    statistics = feature_statistics(view, runner, defaults)
+    statistics = feature_statistics(view, runner, defaults, signed=settings.signed)
+    settings = settings.with_signs() if statistics.signed else settings
     search = partial(
         search_on_sample, statistics, settings, seed=seed, runner=runner, defaults=defaults
     )

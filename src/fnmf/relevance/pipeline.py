@@ -115,13 +115,23 @@ class Inputs:
 
 def inputs_of(problem: Problem, runner: Runner) -> Inputs:
     """Step 1, and what else does not depend on the start."""
-    statistics = feature_statistics(quickest(problem.view), runner, problem.defaults)
+    view, signed = quickest(problem.view), problem.settings.signed
+    statistics = feature_statistics(view, runner, problem.defaults, signed=signed)
+    if statistics.signed:
+        problem = replace(problem, settings=problem.settings.with_signs())
     return Inputs(problem, statistics, runner, ProgressReporter(problem))
 
 
 def fit(inputs: Inputs, seed: int) -> FactorizedClusters:
     """A whole fit from one seed: steps 2 to 9."""
     return factorize(inputs, find_clusters(inputs, seed), seed)
+
+
+def clusters_of(inputs: Inputs, seed: int) -> FoundClusters:
+    """Features and clusters, and the moments that say what is relevant: steps 2 to 5, and 9."""
+    found = find_clusters(inputs, seed)
+    inputs.progress.enter(Stage.DESCRIBE)
+    return _described(inputs, found)
 
 
 def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
@@ -229,10 +239,17 @@ def _final_clusters(
         kmeans, labels = cluster_codes(V, k, seed, found.prepared.view, runner)
     elif found.centres is None:
         labels = found.affinity.refine_labels(labels, V, k)
-        columns, view = found.choice.columns, found.statistics.view
-        if columns is not None and columns.repeated and found.affinity.graph is not None:
-            labels = equal_rows_alike(view, labels, k)
+    return _described(inputs, replace(found, labels=labels)), kmeans
+
+
+def _described(inputs: Inputs, found: FoundClusters) -> FoundClusters:
+    """Step 9: equal rows in one cluster, and the moments of the final clusters."""
+    k, labels, columns = inputs.settings.clusters, found.labels, found.choice.columns
+    repeated = columns is not None and columns.repeated
+    alone = found.centres is not None or found.affinity.graph is None
+    if repeated and labels is not None and not alone:
+        labels = equal_rows_alike(found.statistics.view, labels, k)
     moments = found.moments
     if moments is None:
-        moments = capped_moments(found.statistics, labels, k, runner)
-    return replace(found, labels=labels, moments=moments), kmeans
+        moments = capped_moments(found.statistics, labels, k, inputs.runner)
+    return replace(found, labels=labels, moments=moments)
