@@ -6,30 +6,36 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fnmf.affinity import GraphAffinity, graph_votes
+from fnmf.affinity import AnchorAffinity, GraphAffinity, graph_votes, neighbor_graph
+from fnmf.execution import Runner
 from fnmf.labels.guidance import Guidance
 from fnmf.labels.known import with_new
 from fnmf.labels.linear import Linear
 from fnmf.labels.links import keep_links, violated
 from fnmf.labels.opinions import (
+    LinearRows,
     Seeds,
     Surroundings,
     can_hold_out,
-    linear_opinions,
-    said_of,
+    plain_rows,
+    spread_units,
 )
 from fnmf.labels.pool import log_shares, pool_weights, pooled, with_sizes
-from fnmf.labels.spread import spread_along
+from fnmf.labels.spread import AnchorSpread, GraphSpread, Spread
 from fnmf.labels.steer import label_relevance, steered, tied
+from fnmf.relevance.choice import Choice
 from fnmf.relevance.pipeline import Inputs, cluster_affinity, search_features
+from fnmf.relevance.prepare import FeatureStatistics
 from fnmf.relevance.results import FoundClusters
 
-# Weights of graph, clusters and linear opinions where labels say nothing; that of the clusters
-# falls with the labels of a class.
-_USUAL = (1.0, 0.5, 0.3, 0.3)
+# Weights of graph, clusters, linear opinions and class sizes where labels say nothing; that of the
+# clusters falls with the labels of a class.
+_USUAL = (1.0, 0.5, 0.3, 0.3, 0.0)
 # Probability of another class from which a label is called suspicious, and no longer spread.
 _SUSPICIOUS = 0.5
-_NOT_SPREAD = 0.7
+_NOT_SPREAD = 0.9
+# Neighbours in the graph that labels spread along, times those of a fit.
+_MORE = 2
 # Votes from which a row stands for a cluster that becomes a class of its own.
 _CORE = 0.5
 # Rows that stand for a new class among the linear opinions, times the labels of a class.
@@ -75,17 +81,23 @@ class Spoken:
 
 def guided_clusters(inputs: Inputs, guidance: Guidance, seed: int) -> tuple[FoundClusters, Spoken]:
     """Features, affinity and classes: steps 2 to 5 of the pipeline, led by labels and links."""
-    runner, defaults, known = inputs.runner, inputs.defaults, guidance.known
-    choice, statistics = search_features(inputs, seed)
-    told = label_relevance(statistics, known, runner, defaults)
+    return guide(inputs, *search_features(inputs, seed), guidance, seed)
+
+
+def guide(
+    inputs: Inputs, choice: Choice, statistics: FeatureStatistics, guidance: Guidance, seed: int
+) -> tuple[FoundClusters, Spoken]:
+    """The same from a search that is done; it does not depend on labels."""
+    runner, defaults = inputs.runner, inputs.defaults
+    told = label_relevance(statistics, guidance.known, runner, defaults)
     found = cluster_affinity(inputs, steered(choice, told), statistics, seed)
     if len(guidance.must.pairs) and isinstance(found.affinity, GraphAffinity):
-        affinity = tied(found.affinity, guidance.must, found.prepared, runner, defaults)
+        graph = tied(found.affinity.graph, guidance.must)
+        affinity = GraphAffinity(graph, found.prepared.weighted, runner, defaults)
         labels = affinity.clusters(inputs.settings.clusters, seed)
         found = replace(found, affinity=affinity, labels=labels)
     spoken = speak(inputs, found, guidance, told, seed)
-    labels = spoken.shares.argmax(axis=1)
-    return replace(found, labels=labels, settled=True), spoken
+    return replace(found, labels=spoken.shares.argmax(axis=1), settled=True), spoken
 
 
 def speak(
@@ -98,21 +110,21 @@ def speak(
     classes = with_new(known.classes, k)
     sizes = guidance.sizes(classes)
     prior = _prior(seeds, clusters, k) if sizes is None else sizes
-    around = Surroundings(spread_along(found.affinity), clusters, prior)
+    around = Surroundings(_spread(inputs, found, guidance), clusters, prior)
     labelled = np.bincount(seeds.codes[seeds.told], minlength=k)
     each = max(float(labelled[labelled > 0].mean()), 1.0) if labelled.any() else 1.0
-    usual = np.array(_USUAL) / (1, each, 1, 1)
-    first = _weigh(inputs, found, around, seeds, usual, seed)
+    usual = np.array(_USUAL) / (1, each, 1, 1, 1)
+    features = _features(inputs, found, seed)
+    first = _weigh(features, around, seeds, usual, inputs.runner, seed)
+    weights, linear = first.weights, first.linear
     suspicious, doubted = _suspicious(first, seeds)
     if doubted.any() and not doubted.all():
         # Wrong labels are kept where they are, but do not spread.
-        first = _weigh(inputs, found, around, seeds.only(~doubted), usual, seed)
-    weights, linear = first.weights, first.linear
+        linear = features.fit(_stand_ins(seeds.only(~doubted), k, seed), k, seed)[0]
     graph, by_clusters, reached = around.opinions(seeds.only(~doubted))
-    view = found.prepared.view
-    opinions = [graph, by_clusters, *(said_of(one, view, inputs.runner) for one in linear)]
-    logs = pooled(opinions, weights)
-    offsets = np.zeros(k) if sizes is None else with_sizes(logs, sizes)
+    opinions = [graph, by_clusters, *features.say(linear, inputs.runner)]
+    logs = pooled(opinions, weights[:-1])
+    offsets = weights[-1] * np.log(prior) if sizes is None else with_sizes(logs, sizes)
     logs = log_shares(logs + offsets)
     shares, links = _with_given(logs, guidance, suspicious)
     return Spoken(
@@ -122,12 +134,27 @@ def speak(
         graph,
         by_clusters,
         linear,
-        weights,
+        weights[:-1],
         offsets,
         suspicious,
         links,
         told,
     )
+
+
+def _spread(inputs: Inputs, found: FoundClusters, guidance: Guidance) -> Spread:
+    """Along anchors, the user's graph, or a graph of more neighbours than clusters need."""
+    settings, affinity = inputs.settings, found.affinity
+    if isinstance(affinity, AnchorAffinity):
+        return AnchorSpread(affinity)
+    graph = affinity.graph
+    assert graph is not None
+    k = min(_MORE * settings.n_neighbors, graph.shape[0] - 2)
+    if settings.builds_graph:
+        rows, search = found.prepared.weighted, settings.search
+        more = neighbor_graph(rows, k, search, inputs.runner)
+        graph = tied(more, guidance.must)
+    return GraphSpread(graph)
 
 
 def all_seeds(found: FoundClusters, guidance: Guidance, n_classes: int, seed: int) -> Seeds:
@@ -175,32 +202,38 @@ class _Weighed:
     held_out: np.ndarray | None
 
 
+def _features(inputs: Inputs, found: FoundClusters, seed: int) -> LinearRows:
+    """Rows that linear opinions are read off."""
+    statistics, prepared = found.statistics, found.prepared
+    unit = prepared.row_scale is None
+    plain = plain_rows(statistics.view, statistics.caps, unit, inputs.runner)
+    roots = np.sqrt(found.weights.top)
+    return LinearRows(prepared.view, plain, roots, spread_units(plain, seed))
+
+
 def _weigh(
-    inputs: Inputs,
-    found: FoundClusters,
+    features: LinearRows,
     around: Surroundings,
     seeds: Seeds,
     usual: np.ndarray,
+    runner: Runner,
     seed: int,
 ) -> _Weighed:
     """Weights of the opinions from labels that are held out in turn."""
-    k, view = len(around.prior), found.prepared.view
-    few = _stand_ins(seeds, k, seed)
-    *both, fitted = linear_opinions(view, found.weights.top, few, k, seed)
-    linear = (both[0], both[1])
-    if not can_hold_out(seeds.codes[seeds.told], k):
+    k, told = len(around.prior), seeds.told
+    linear, few = features.fit(_stand_ins(seeds, k, seed), k, seed)
+    if not can_hold_out(seeds.codes[told], k):
         return _Weighed(usual, linear, None)
     graph, clusters = around.held_out(seeds, seed)
-    opinions = [graph[seeds.told], clusters[seeds.told]]
-    place = np.flatnonzero(few.told[fitted])
-    rows = few.rows[fitted[place]]
-    at = np.searchsorted(seeds.rows[seeds.told], rows)
-    for one in linear:
-        said = said_of(one, view.subset(seeds.rows[seeds.told]), inputs.runner)
+    rows, codes = seeds.rows[told], seeds.codes[told]
+    by_features = features.subset(rows).say(linear, runner)
+    place = np.flatnonzero(few.told)
+    at = np.searchsorted(rows, few.rows[place])
+    for one, said in zip(linear, by_features, strict=True):
         said[at] = log_shares(one.held_out[place])
-        opinions.append(said)
-    codes = seeds.codes[seeds.told]
-    weights = pool_weights([one[at] for one in opinions], codes[at], usual, np.ones(len(at)))
+    frequent = np.broadcast_to(np.log(around.prior), (len(rows), k))
+    opinions = [graph[told], clusters[told], *by_features, frequent]
+    weights = pool_weights([one[at] for one in opinions], codes[at], usual)
     return _Weighed(weights, linear, pooled(opinions, weights))
 
 

@@ -11,7 +11,7 @@ from fnmf.affinity import adaptive_weights, neighbors_of
 from fnmf.data import View
 from fnmf.execution import Runner
 from fnmf.labels.linear import Linear
-from fnmf.labels.opinions import said_of
+from fnmf.labels.opinions import plain_rows, said_of
 from fnmf.labels.pool import log_shares, logs, pooled
 from fnmf.relevance.new_rows import TransformedRows
 
@@ -29,8 +29,9 @@ def class_distributions(
         return np.einsum("nk,nkc->nc", shares, table[near])
 
     opinions = [logs(met(np.exp(table))) for table in (fitted.by_graph, fitted.by_clusters)]
-    for slopes, level in zip(fitted.slopes, fitted.levels, strict=True):
-        opinions.append(said_of(Linear(slopes, level, np.empty(0)), new.scaled, runner))
+    plain = plain_rows(view, fitted.caps, fitted.row_scale is None, runner)
+    for rows, slopes, level in zip((new.scaled, plain), fitted.slopes, fitted.levels, strict=True):
+        opinions.append(said_of(Linear(slopes, level, np.empty(0)), rows, runner))
     found = np.exp(log_shares(pooled(opinions, fitted.pool) + fitted.offsets))
     # A row that the fit has seen is what it was.
     seen = distances[:, 0] == 0

@@ -7,16 +7,18 @@ in units of the spread.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fnmf.data import View
+from fnmf.data import View, drawn
 from fnmf.execution import Runner
 from fnmf.labels.linear import Linear, linear_classes
 from fnmf.labels.pool import log_shares, logs
 from fnmf.labels.spread import Spread
+from fnmf.relevance.prepare import Preparation
+from fnmf.statistics import unit_scales
 
 # Of an opinion so much is that of nobody: about the graph and about a cluster.
 _DOUBT_GRAPH, _DOUBT_CLUSTER = 1e-4, 0.02
@@ -71,12 +73,8 @@ class Surroundings:
         usual = scaled[free].sum() / max(free.sum(), 1)
         graph = _normed(scaled + _DOUBT_GRAPH * max(usual, _TINY) * prior)
         graph[seeds.rows] = _normed(values + _DOUBT_GRAPH)
-        # Spread labels and given ones, by cluster.
-        votes = scaled.copy()
-        votes[seeds.rows] = values
         sums = np.zeros((int(self.clusters.max()) + 1, k))
-        np.add.at(sums, self.clusters, votes)
-        sums /= np.maximum(np.bincount(self.clusters), 1)[:, None]
+        np.add.at(sums, self.clusters, graph)
         sums *= prior / np.maximum(sums.sum(axis=0), _TINY)
         doubt = _DOUBT_CLUSTER * max(float(sums.sum(axis=1).mean()), _TINY)
         clusters = _normed(sums + doubt * prior)[self.clusters]
@@ -112,22 +110,68 @@ def can_hold_out(codes: np.ndarray, n_classes: int) -> bool:
     return bool(np.mean(counts[counts > 0] >= 2) >= 0.5) and int(np.sum(counts > 0)) > 1
 
 
-def linear_opinions(
-    view: View, top: np.ndarray, seeds: Seeds, n_classes: int, seed: int
-) -> tuple[Linear, Linear, np.ndarray]:
-    """In weighted units and in those of the spread, and which seeds they were fitted to."""
-    most = max(min(_ROWS, _ENTRIES // max(view.shape[1], 1)), 2 * n_classes)
-    chosen = np.arange(len(seeds.rows))
-    if len(chosen) > most:
-        chosen = np.sort(np.random.RandomState(seed).permutation(chosen)[:most])
-    rows: Any = view.take(seeds.rows[chosen])
-    rows = np.asarray(rows.toarray() if view.sparse else rows, np.float64)
-    values = np.eye(n_classes)[seeds.codes[chosen]]
-    spread = rows.std(axis=0)
+@dataclass(frozen=True)
+class LinearRows:
+    """Rows that linear opinions are read off, as the fit has prepared them and without weights.
+
+    Attributes
+    ----------
+    weighted, plain : View
+        Scaled by the length of their weighted features; by that of all of them, in own units.
+    roots, even : ndarray of shape (d,)
+        Roots of the weights, and one over the spread of the plain rows.
+    """
+
+    weighted: View
+    plain: View
+    roots: np.ndarray
+    even: np.ndarray
+
+    def fit(self, seeds: Seeds, n_classes: int, seed: int) -> tuple[tuple[Linear, Linear], Seeds]:
+        """The two opinions, and the seeds they were fitted to."""
+        d = self.weighted.shape[1]
+        most = max(min(_ROWS, _ENTRIES // max(d, 1)), 2 * n_classes)
+        chosen = np.arange(len(seeds.rows))
+        if len(chosen) > most:
+            chosen = np.sort(np.random.RandomState(seed).permutation(chosen)[:most])
+        some = Seeds(seeds.rows[chosen], seeds.codes[chosen], seeds.told[chosen])
+        values = np.eye(n_classes)[some.codes]
+        first = linear_classes(dense(self.weighted, some.rows), self.roots, values)
+        return (first, linear_classes(dense(self.plain, some.rows), self.even, values)), some
+
+    def say(self, linear: tuple[Linear, Linear], runner: Runner) -> list[np.ndarray]:
+        """Log probabilities of all rows by both, (n, k)."""
+        return [
+            said_of(one, view, runner)
+            for one, view in zip(linear, (self.weighted, self.plain), strict=True)
+        ]
+
+    def subset(self, rows: np.ndarray) -> LinearRows:
+        """Some of the rows."""
+        return replace(self, weighted=self.weighted.subset(rows), plain=self.plain.subset(rows))
+
+
+def plain_rows(view: View, caps: np.ndarray, unit: bool, runner: Runner) -> View:
+    """Capped rows in own units, of unit length if that is how the fit sees them."""
+    columns = Preparation(caps, np.ones(len(caps)))
+    raw = columns.view(view, view.constant(1.0))
+    return columns.view(view, unit_scales(raw, runner)[0]) if unit else raw
+
+
+def spread_units(plain: View, seed: int) -> np.ndarray:
+    """One over the standard deviation of the features in a sample of rows, (d,)."""
+    d = plain.shape[1]
+    most = max(min(_ROWS, _ENTRIES // max(d, 1)), 1)
+    rows = drawn(plain.shape[0], most, np.random.RandomState(seed))
+    spread = dense(plain, rows).std(axis=0)
     live = spread > _TINY * max(float(spread.max(initial=0)), _TINY)
-    even = np.where(live, 1 / np.where(live, spread, 1), 0)
-    weighted = linear_classes(rows, np.sqrt(top), values)
-    return weighted, linear_classes(rows, even, values), chosen
+    return np.where(live, 1 / np.where(live, spread, 1), 0)
+
+
+def dense(view: View, rows: np.ndarray) -> np.ndarray:
+    """Some rows as an array in double precision."""
+    taken: Any = view.take(rows)
+    return np.asarray(taken.toarray() if view.sparse else taken, np.float64)
 
 
 def said_of(linear: Linear, view: View, runner: Runner) -> np.ndarray:

@@ -31,7 +31,7 @@ def pooled(opinions: Sequence[np.ndarray], weights: np.ndarray) -> np.ndarray:
 
 
 def pool_weights(
-    opinions: Sequence[np.ndarray], codes: np.ndarray, usual: np.ndarray, trust: np.ndarray
+    opinions: Sequence[np.ndarray], codes: np.ndarray, usual: np.ndarray
 ) -> np.ndarray:
     """Weights under which held-out labels are most probable, drawn to the usual ones.
 
@@ -43,16 +43,13 @@ def pool_weights(
         Their classes.
     usual : ndarray of shape (q,)
         Weights where labels say nothing.
-    trust : ndarray of shape (l,)
-        How much each label counts.
     """
     every = np.arange(len(codes))
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         found = pooled(opinions, weights)
-        value = -float(trust @ found[every, codes])
-        excess = trust[:, None] * np.exp(found)
-        slope = [np.sum(excess * one) - trust @ one[every, codes] for one in opinions]
+        value = -float(found[every, codes].sum())
+        slope = [np.sum(np.exp(found) * one) - one[every, codes].sum() for one in opinions]
         gap = weights - usual
         return value + _PRIOR * float(gap @ gap), np.array(slope) + 2 * _PRIOR * gap
 

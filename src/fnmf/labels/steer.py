@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.affinity import Affinity, GraphAffinity
 from fnmf.execution import Runner
 from fnmf.labels.known import Known
 from fnmf.labels.links import Links
@@ -15,7 +14,6 @@ from fnmf.relevance.choice import Choice
 from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.prepare import (
     FeatureStatistics,
-    PreparedRows,
     Weights,
     capped_moments,
     capped_statistics,
@@ -55,17 +53,14 @@ def steered(choice: Choice, told: np.ndarray) -> Choice:
     return replace(choice, weights=Weights(np.maximum(weights.omega, told), weights.price))
 
 
-def tied(
-    affinity: Affinity, must: Links, prepared: PreparedRows, runner: Runner, defaults: Defaults
-) -> Affinity:
-    """The affinity with rows that belong together tied as much as each is to all others."""
-    graph = affinity.graph
-    if graph is None or not len(must.pairs):
-        return affinity
+def tied(graph: sp.csr_array, must: Links) -> sp.csr_array:
+    """A graph with rows that belong together tied as much as each is to all others."""
+    if not len(must.pairs):
+        return graph
     degree = np.asarray(graph.sum(axis=1)).ravel()
     a, b = must.pairs.T
     strength = (must.sure * np.maximum(degree[a], degree[b])).astype(graph.dtype)
     added = sp.csr_array((strength, (a, b)), graph.shape)
     both = sp.csr_array(graph + added + added.T)
     both.sort_indices()
-    return GraphAffinity(both, prepared.weighted, runner, defaults)
+    return both
