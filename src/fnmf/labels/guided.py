@@ -30,10 +30,12 @@ from fnmf.relevance.results import FoundClusters
 
 # Weights of graph, clusters, linear opinions and class sizes where labels say nothing; that of the
 # clusters falls with the labels of a class.
-_USUAL = (1.0, 0.5, 0.3, 0.3, 0.0)
-# Probability of another class from which a label is called suspicious, and no longer spread.
+_USUAL = (1.0, 1.0, 0.15, 0.15, 0.0)
+# Probability of being wrong from which a label is called suspicious.
 _SUSPICIOUS = 0.5
-_NOT_SPREAD = 0.9
+# Share of labels wrong, among those on which graph and features agree, from which such labels do
+# not spread; and labels of a class below which none can be spared (Yale and ORL at 3 a class lose).
+_NOISY, _SPARED = 0.1, 5
 # Neighbours in the graph that labels spread along, times those of a fit.
 _MORE = 2
 # Votes from which a row stands for a cluster that becomes a class of its own.
@@ -200,6 +202,8 @@ class _Weighed:
     linear: tuple[Linear, Linear]
     # Log probabilities of the labelled seeds without their own labels; None if none can be spared.
     held_out: np.ndarray | None
+    # The class on which graph and features agree, -1 where they do not, (l,).
+    agreed: np.ndarray | None = None
 
 
 def _features(inputs: Inputs, found: FoundClusters, seed: int) -> LinearRows:
@@ -234,7 +238,9 @@ def _weigh(
     frequent = np.broadcast_to(np.log(around.prior), (len(rows), k))
     opinions = [graph[told], clusters[told], *by_features, frequent]
     weights = pool_weights([one[at] for one in opinions], codes[at], usual)
-    return _Weighed(weights, linear, pooled(opinions, weights))
+    named = np.stack([one.argmax(axis=1) for one in (opinions[0], *by_features)])
+    agreed = np.where((named == named[0]).all(axis=0), named[0], -1)
+    return _Weighed(weights, linear, pooled(opinions, weights), agreed)
 
 
 def _stand_ins(seeds: Seeds, k: int, seed: int) -> Seeds:
@@ -252,7 +258,7 @@ def _suspicious(weighed: _Weighed, seeds: Seeds) -> tuple[np.ndarray, np.ndarray
     """Labels that the others contradict, surest first, and which seeds should not spread."""
     kind = [("row", np.int64), ("given", np.int64), ("suggested", np.int64), ("probability", float)]
     doubted = np.zeros(len(seeds.rows), bool)
-    if weighed.held_out is None:
+    if weighed.held_out is None or weighed.agreed is None:
         return np.empty(0, kind), doubted
     shares = np.exp(weighed.held_out)
     rows, given = seeds.rows[seeds.told], seeds.codes[seeds.told]
@@ -262,7 +268,11 @@ def _suspicious(weighed: _Weighed, seeds: Seeds) -> tuple[np.ndarray, np.ndarray
     found = np.empty(int(called.sum()), kind)
     found["row"], found["given"] = rows[called], given[called]
     found["suggested"], found["probability"] = best[called], wrong[called]
-    doubted[np.flatnonzero(seeds.told)[called & (wrong >= _NOT_SPREAD)]] = True
+    agreed = weighed.agreed >= 0
+    against = agreed & (weighed.agreed != given)
+    enough = len(given) >= _SPARED * len(np.unique(given))
+    if enough and against.sum() > _NOISY * agreed.sum():
+        doubted[np.flatnonzero(seeds.told)[against]] = True
     return found[np.argsort(-found["probability"], kind="stable")], doubted
 
 

@@ -1,16 +1,22 @@
-"""Labels read off the features: least squares with a penalty, and what each label would be without
-itself."""
+"""Labels read off the features: least squares and logistic regression, each with what it says of
+labels that it has not seen."""
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.linear_model import RidgeCV
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression, RidgeCV
 
 # Penalties tried, and factors that turn scores into probabilities.
 _PENALTIES = np.logspace(-3, 4, 15)
 _FACTORS = np.exp(np.linspace(0, 4, 17))
+# Iterations of the logistic regression, and its tolerance: it is one opinion of several.
+_ITERATIONS, _TOLERANCE = 100, 1e-3
+# Log odds of a class that a part of the labels does not have.
+_ABSENT = -10.0
 # Without labels to spare for a comparison.
 _USUAL = 3.0
 _TINY = 1e-12
@@ -34,7 +40,7 @@ class Linear(NamedTuple):
     held_out: np.ndarray
 
 
-def linear_classes(rows: np.ndarray, factors: np.ndarray, values: np.ndarray) -> Linear:
+def least_squares(rows: np.ndarray, factors: np.ndarray, values: np.ndarray) -> Linear:
     """Fit labels of some rows.
 
     Parameters
@@ -62,6 +68,44 @@ def linear_classes(rows: np.ndarray, factors: np.ndarray, values: np.ndarray) ->
     slopes[used] = factor * factors[used, None] * model.coef_.reshape(k, -1).T / size
     level = factor * model.intercept_ - mean @ slopes
     return Linear(slopes, level, factor * scores)
+
+
+def logistic(
+    rows: np.ndarray, factors: np.ndarray, codes: np.ndarray, n_classes: int, part: np.ndarray
+) -> Linear:
+    """The same by logistic regression; labels are held out by ``part``, (l,)."""
+    used = factors > 0
+    X = (rows[:, used] - rows[:, used].mean(axis=0)) * factors[used]
+    held = np.zeros((len(rows), n_classes))
+    for number in np.unique(part):
+        out = part == number
+        if not out.all():
+            slopes, level = _regression(X[~out], codes[~out], n_classes)
+            held[out] = X[out] @ slopes + level
+    found, level = _regression(X, codes, n_classes)
+    slopes = np.zeros((len(factors), n_classes))
+    slopes[used] = factors[used, None] * found
+    return Linear(slopes, level - rows.mean(axis=0) @ slopes, held)
+
+
+def _regression(X: np.ndarray, codes: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Slopes (d, k) and levels (k,)."""
+    slopes, level = np.zeros((X.shape[1], n_classes)), np.full(n_classes, _ABSENT)
+    classes = np.unique(codes)
+    if len(classes) < 2 or not X.shape[1]:
+        level[classes] = 0
+        return slopes, level
+    model = LogisticRegression(max_iter=_ITERATIONS, tol=_TOLERANCE)
+    with warnings.catch_warnings():
+        # How far it has come is judged by what it says of labels it has not seen.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, codes)
+    if len(classes) == 2:
+        slopes[:, classes] = np.outer(model.coef_[0], (-0.5, 0.5))
+        level[classes] = model.intercept_[0] * np.array((-0.5, 0.5))
+    else:
+        slopes[:, classes], level[classes] = model.coef_.T, model.intercept_
+    return slopes, level
 
 
 def _factor(scores: np.ndarray, values: np.ndarray) -> float:

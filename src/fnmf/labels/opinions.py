@@ -1,8 +1,8 @@
 """Four opinions on the class of every row, and what they say of labels that are held out.
 
 The graph: labels spread along the affinity, each class to the mass it should have. The clusters:
-what the labels that reached a cluster say of all of it. The features: linear, in weighted units and
-in units of the spread.
+what the labels that reached a cluster say of all of it. The features: by least squares in weighted
+units, by logistic regression in units of the spread.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from fnmf.data import View, drawn
 from fnmf.execution import Runner
-from fnmf.labels.linear import Linear, linear_classes
+from fnmf.labels.linear import Linear, least_squares, logistic
 from fnmf.labels.pool import log_shares, logs
 from fnmf.labels.spread import Spread
 from fnmf.relevance.prepare import Preparation
@@ -23,9 +23,9 @@ from fnmf.statistics import unit_scales
 # Of an opinion so much is that of nobody: about the graph and about a cluster.
 _DOUBT_GRAPH, _DOUBT_CLUSTER = 1e-4, 0.02
 # Parts of the labels that are held out in turn, at most.
-_PARTS = 10
+_PARTS, _FEW_PARTS = 10, 5
 # Entries of labelled rows that the linear opinions are fitted to, at most; rows, at most.
-_ENTRIES, _ROWS = 20_000_000, 4000
+_ENTRIES, _ROWS = 20_000_000, 2000
 # Mass below which no label has reached a row.
 _REACH = 1e-8
 _TINY = 1e-12
@@ -93,10 +93,10 @@ class Surroundings:
         return graph, clusters
 
 
-def parts_of(seeds: Seeds, n_classes: int, seed: int) -> np.ndarray:
+def parts_of(seeds: Seeds, n_classes: int, seed: int, most: int = _PARTS) -> np.ndarray:
     """Which part each seed is held out with; every class is in all parts if it can, (l,)."""
     counts = np.bincount(seeds.codes, minlength=n_classes)
-    parts = int(np.clip(np.median(counts[counts > 0]), 2, _PARTS))
+    parts = int(np.clip(np.median(counts[counts > 0]), 2, most))
     rng, part = np.random.RandomState(seed), np.zeros(len(seeds.codes), np.intp)
     for code in range(n_classes):
         own = np.flatnonzero(seeds.codes == code)
@@ -136,8 +136,10 @@ class LinearRows:
             chosen = np.sort(np.random.RandomState(seed).permutation(chosen)[:most])
         some = Seeds(seeds.rows[chosen], seeds.codes[chosen], seeds.told[chosen])
         values = np.eye(n_classes)[some.codes]
-        first = linear_classes(dense(self.weighted, some.rows), self.roots, values)
-        return (first, linear_classes(dense(self.plain, some.rows), self.even, values)), some
+        first = least_squares(dense(self.weighted, some.rows), self.roots, values)
+        part = parts_of(some, n_classes, seed, _FEW_PARTS)
+        plain = dense(self.plain, some.rows)
+        return (first, logistic(plain, self.even, some.codes, n_classes, part)), some
 
     def say(self, linear: tuple[Linear, Linear], runner: Runner) -> list[np.ndarray]:
         """Log probabilities of all rows by both, (n, k)."""
