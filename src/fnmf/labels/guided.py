@@ -33,9 +33,11 @@ from fnmf.relevance.results import FoundClusters
 _USUAL = (1.0, 1.0, 0.15, 0.15, 0.0)
 # Probability of being wrong from which a label is called suspicious.
 _SUSPICIOUS = 0.5
-# Share of labels wrong, among those on which graph and features agree, from which such labels do
-# not spread; and labels of a class below which none can be spared (Yale and ORL at 3 a class lose).
-_NOISY, _SPARED = 0.1, 5
+# Share of labels wrong, among those on which graph and features agree, between which such labels do
+# not spread: with fewer the agreement errs, with more the classes overlap.
+_NOISY, _OVERLAP = 0.1, 0.25
+# Labels of a class below which none can be spared; Yale and ORL lose at 3 a class.
+_SPARED = 5
 # Neighbours in the graph that labels spread along, times those of a fit.
 _MORE = 2
 # Votes from which a row stands for a cluster that becomes a class of its own.
@@ -271,7 +273,7 @@ def _suspicious(weighed: _Weighed, seeds: Seeds) -> tuple[np.ndarray, np.ndarray
     agreed = weighed.agreed >= 0
     against = agreed & (weighed.agreed != given)
     enough = len(given) >= _SPARED * len(np.unique(given))
-    if enough and against.sum() > _NOISY * agreed.sum():
+    if enough and _NOISY < against.sum() / max(agreed.sum(), 1) < _OVERLAP:
         doubted[np.flatnonzero(seeds.told)[against]] = True
     return found[np.argsort(-found["probability"], kind="stable")], doubted
 
