@@ -104,9 +104,7 @@ class Peers:
 
     def spreading(self, given: np.ndarray, prior: np.ndarray) -> np.ndarray:
         """scikit-learn's LabelSpreading, each class to the mass of its labels."""
-        model = LabelSpreading(
-            kernel=lambda *_: self.graph, alpha=_ALPHA, max_iter=300, tol=1e-4
-        )
+        model = LabelSpreading(kernel=lambda *_: self.graph, alpha=_ALPHA, max_iter=300, tol=1e-4)
         model.fit(np.arange(len(given), dtype=float)[:, None], given)
         shares = model.label_distributions_
         mass = np.maximum(shares.sum(axis=0), 1e-12)

@@ -204,9 +204,10 @@ def main() -> None:
                     file.flush()
     with options.out.open() as file:
         next(file)
-        found = [
-            (r["part"], r["data"], float(r["share"]), int(r["split"]), r["method"], float(r["value"]))
-            for r in csv.DictReader(file)
+        kinds = (str, str, float, int, str, float)
+        found: Any = [
+            tuple(kind(row[name]) for kind, name in zip(kinds, FIELDS, strict=True))
+            for row in csv.DictReader(file)
         ]
     show(found)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -110,6 +110,9 @@ class SemiFNMF(FNMF):
     """
 
     _record = FittedLabels
+    _stored_shapes: ClassVar = FittedLabels.shapes()
+    classes_: np.ndarray
+    reached_: np.ndarray
 
     def __init__(
         self,
@@ -169,7 +172,7 @@ class SemiFNMF(FNMF):
         self.class_sizes = class_sizes
 
     @with_callbacks
-    def fit(  # type: ignore[override]
+    def fit(
         self,
         X: ArrayLike | sp.sparray,
         y: Any = None,
@@ -208,7 +211,7 @@ class SemiFNMF(FNMF):
         said = list(fitted.warnings)
         if guidance is None:
             for name in ("transduction_", "contradictory_links_"):
-                vars(self).pop(name, None)
+                self.__dict__.pop(name, None)
         else:
             found = contradictions(guidance.must, guidance.cannot, guidance.known.codes)
             self.contradictory_links_ = found
@@ -280,9 +283,9 @@ class SemiFNMF(FNMF):
 
     def _named(self, codes: np.ndarray, reached: np.ndarray) -> np.ndarray:
         """Classes by their names, with the mark of the unknown where that is asked for."""
-        named: np.ndarray = self.classes_[codes]  # type: ignore[attr-defined]
+        named: np.ndarray = self.classes_[codes]
         if self.unreached == "unknown":
-            named = np.where(reached, named, unknown_mark(self.classes_))  # type: ignore[attr-defined]
+            named = np.where(reached, named, unknown_mark(self.classes_))
         return named
 
     def _scheme(self, settings: Settings) -> type[Scheme]:

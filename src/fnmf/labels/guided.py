@@ -95,8 +95,9 @@ def guide(
     runner, defaults = inputs.runner, inputs.defaults
     told = label_relevance(statistics, guidance.known, runner, defaults)
     found = cluster_affinity(inputs, steered(choice, told), statistics, seed)
-    if len(guidance.must.pairs) and isinstance(found.affinity, GraphAffinity):
-        graph = tied(found.affinity.graph, guidance.must)
+    graph = found.affinity.graph
+    if len(guidance.must.pairs) and graph is not None:
+        graph = tied(graph, guidance.must)
         affinity = GraphAffinity(graph, found.prepared.weighted, runner, defaults)
         labels = affinity.clusters(inputs.settings.clusters, seed)
         found = replace(found, affinity=affinity, labels=labels)
@@ -122,6 +123,8 @@ def speak(
     first = _weigh(features, around, seeds, usual, inputs.runner, seed)
     weights, linear = first.weights, first.linear
     suspicious, doubted = _suspicious(first, seeds)
+    if not guidance.trusted:
+        doubted |= np.isin(seeds.rows, suspicious["row"])
     if doubted.any() and not doubted.all():
         # Wrong labels are kept where they are, but do not spread.
         linear = features.fit(_stand_ins(seeds.only(~doubted), k, seed), k, seed)[0]

@@ -81,9 +81,7 @@ def _chain(graph: sp.csr_array, a: int, b: int) -> str:
     return " - ".join(str(row) for row in reversed(path))
 
 
-def keep_links(
-    log_shares: np.ndarray, fixed: np.ndarray, must: Links, cannot: Links
-) -> np.ndarray:
+def keep_links(log_shares: np.ndarray, fixed: np.ndarray, must: Links, cannot: Links) -> np.ndarray:
     """Classes of all rows, the most probable that keep the links, (n,).
 
     Rows that certain links hold together move as one; each group in turn takes the class that

@@ -107,7 +107,7 @@ def parts_of(seeds: Seeds, n_classes: int, seed: int, most: int = _PARTS) -> np.
 def can_hold_out(codes: np.ndarray, n_classes: int) -> bool:
     """Whether at least half of the classes have two labels: one to hold out, one to learn from."""
     counts = np.bincount(codes, minlength=n_classes)
-    return bool(np.mean(counts[counts > 0] >= 2) >= 0.5) and int(np.sum(counts > 0)) > 1
+    return int(np.sum(counts > 0)) > 1 and bool(np.mean(counts[counts > 0] >= 2) >= 0.5)
 
 
 @dataclass(frozen=True)

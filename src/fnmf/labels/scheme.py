@@ -88,14 +88,10 @@ class GuidedScheme(RelevanceScheme):
         anchors = start_result.fit.found.affinity.anchors
         held = slice(None) if anchors is None else anchors
         shares = spoken.shares
-        two = np.sort(np.argpartition(-shares, min(1, shares.shape[1] - 1), axis=1)[:, :2], axis=1)
         values = {field.name: getattr(record, field.name) for field in fields(record)}
-        values |= {
-            "sample_confidence": shares.max(axis=1).astype(record.embedding.dtype),
-            "second_labels": np.where(
-                two[:, 0] == record.labels, two[:, -1], two[:, 0]
-            ).astype(record.labels.dtype),
-        }
+        order = np.argsort(-shares, axis=1, kind="stable")
+        values["sample_confidence"] = shares.max(axis=1).astype(record.embedding.dtype)
+        values["second_labels"] = order[:, min(1, shares.shape[1] - 1)]
         return FittedLabels(
             **values,
             classes=spoken.classes,

@@ -26,7 +26,7 @@ _SHAPES = {
     "_scales": "c",
 }
 
-_TEXTS = ("feature_names_in_", "column_kinds_")
+_TEXTS = ("feature_names_in_", "column_kinds_", "classes_")
 
 
 def check_shapes(model: Any) -> None:
