@@ -159,6 +159,29 @@ def links(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
             yield "links", name, 0, split, "kept", 1 - len(spoken.violated) / len(pairs)
 
 
+def draw(rows: list[Row], path: Path) -> None:
+    """Mean accuracy by share of labels, of ours and the peers without class sizes."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
+    for method in ("ours", *PEERS):
+        means = [
+            np.mean([r[5] for r in rows if r[0] == "accuracy" and r[2] == s and r[4] == method])
+            for s in SHARES
+        ]
+        own = method == "ours"
+        style = {"color": "C3", "linewidth": 2.5} if own else {"alpha": 0.8}
+        axes.plot(range(len(SHARES)), means, "o-", label="SemiFNMF" if own else method, **style)
+    axes.set_xticks(range(len(SHARES)), ["1 a class", "5 %", "10 %", "30 %"])
+    axes.set(xlabel="labels", ylabel="accuracy on samples without a label")
+    axes.legend(frameon=False, loc="lower right")
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=150)
+
+
 PARTS = {"accuracy": accuracy, "noise": noise, "wrong": wrong, "new": new, "links": links}
 
 
@@ -189,6 +212,7 @@ def main() -> None:
     parser.add_argument("--sets", nargs="*", default=[*IMAGES, *TABLES])
     parser.add_argument("--out", type=Path, default=Path("results/labels.csv"))
     parser.add_argument("--print", action="store_true", help="only print what is stored")
+    parser.add_argument("--figure", type=Path, help="where to draw the accuracies")
     options = parser.parse_args()
     if not options.print:
         warnings.simplefilter("ignore")
@@ -202,14 +226,17 @@ def main() -> None:
                 for row in PARTS[part](options.splits, runner, tuple(options.sets)):
                     writer.writerow((*row[:5], f"{row[5]:.4f}"))
                     file.flush()
-    with options.out.open() as file:
-        next(file)
+    with options.out.open() as stored:
+        # Lines of comments say which command made what follows.
+        file = (line for line in stored if not line.startswith("#"))
         kinds = (str, str, float, int, str, float)
         found: Any = [
             tuple(kind(row[name]) for kind, name in zip(kinds, FIELDS, strict=True))
             for row in csv.DictReader(file)
         ]
     show(found)
+    if options.figure is not None:
+        draw(found, options.figure)
 
 
 if __name__ == "__main__":

@@ -51,8 +51,8 @@ class SemiFNMF(FNMF):
     ----------
     n_components : int or "auto", default="auto"
         Number of components and, unless ``n_clusters`` is given, of classes. More than were
-        labelled finds the rest: "new 1", ... ``"auto"`` takes the labelled classes, and without
-        labels what :func:`fnmf.choose_n_components` recommends.
+        labelled finds the rest: "new 1", ...; fewer count as those that were. ``"auto"`` takes the
+        labelled classes, and without labels what :func:`fnmf.choose_n_components` recommends.
 
     unreached : {"nearest", "unknown"}, default="nearest"
         Class of a sample that no label reaches along the graph: the one its features and cluster

@@ -228,7 +228,7 @@ def test_a_fit_without_labels_forgets_classes(groups):
     ("y", "options", "told"),
     [
         (np.zeros(5), {}, "one label for each of 180"),
-        (np.arange(N), {"n_components": 3}, "180 classes"),
+        (np.arange(N), {"n_components": 3}, "not measurements"),
         (np.zeros(N), {"weighting": "paper"}, "ties of a graph"),
         (np.zeros(N), {"consensus": 3}, "consensus"),
         (np.zeros(N), {"unreached": "maybe"}, "unreached"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,9 @@ from fnmf._settings import Settings
 from fnmf.data import Data, is_dask
 from fnmf.labels.known import Known
 from fnmf.labels.links import Links
+
+# As many different labels as labelled samples are no classes, if there are more of them.
+_MANY = 100
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Guidance:
         return not (len(self.known.classes) or len(self.must.pairs) or len(self.cannot.pairs))
 
     def settings(self, settings: Settings, data: Data) -> Settings:
-        """Settings with a number of clusters that has room for all classes."""
+        """Settings with at least as many clusters as there are labelled classes."""
         if is_dask(data):
             raise ValueError("labels and links need data in memory; compute the Dask array first.")
         if settings.weighting != "relevance" or settings.graph is None:
@@ -51,14 +54,18 @@ class Guidance:
             )
         if settings.consensus is not None:
             raise ValueError("consensus resamples rows without their labels; leave it out.")
-        count = len(self.known.classes)
-        if settings.automatic and settings.n_clusters is None and count:
-            settings = settings.with_components(count)
-        if not settings.automatic and settings.clusters < count:
+        count, told = len(self.known.classes), len(self.known.rows)
+        if count > _MANY and count == told:
             raise ValueError(
-                f"y has {count} classes, and {settings.clusters} clusters have no room for them."
+                f"y has {count} classes for {told} labelled samples: pass classes, not measurements"
             )
-        return settings
+        if settings.automatic and settings.n_clusters is None and count:
+            return settings.with_components(count)
+        if settings.automatic or settings.clusters >= count:
+            return settings
+        if settings.n_clusters is not None:
+            return replace(settings, n_clusters=count)
+        return settings.with_components(count)
 
     def sizes(self, classes: np.ndarray) -> np.ndarray | None:
         """Share of each class, if the user told."""
