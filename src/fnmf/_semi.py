@@ -172,7 +172,7 @@ class SemiFNMF(FNMF):
         self.class_sizes = class_sizes
 
     @with_callbacks
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: ArrayLike | sp.sparray,
         y: Any = None,
