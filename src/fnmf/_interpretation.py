@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,10 +13,6 @@ from fnmf._fitted import Fitted, FittedClusters
 from fnmf.data import View, is_dask, view_of
 from fnmf.relevance.defaults import DEFAULTS
 from fnmf.validation import check_integer
-
-if TYPE_CHECKING:
-    from fnmf.describe import ClusterDescription
-    from fnmf.explain import Explanation
 
 _FEWEST_TO_SCORE = 3
 
@@ -88,7 +84,8 @@ class InterpretationMixin:
         feature_names: Sequence[Any] | None = None,
         unit: str = "samples",
         top: int = 4,
-    ) -> list[ClusterDescription]:
+        as_frame: bool = False,
+    ) -> Any:
         """Each cluster in a sentence: the features that set it apart, and how.
 
         Parameters
@@ -101,10 +98,12 @@ class InterpretationMixin:
             What a sample is, in the plural.
         top : int, default=4
             Most features for a cluster.
+        as_frame : bool, default=False
+            Return a pandas data frame with a row for each feature of each cluster.
 
         Returns
         -------
-        list of :class:`fnmf.describe.ClusterDescription`
+        list of :class:`fnmf.describe.ClusterDescription`, which shows itself, or DataFrame
 
         Examples
         --------
@@ -112,8 +111,8 @@ class InterpretationMixin:
         >>> from fnmf.datasets import make_noisy_gaussians
         >>> X, y = make_noisy_gaussians(random_state=0)
         >>> model = FNMF(3, random_state=0).fit(X)
-        >>> sorted(cluster.traits for cluster in model.describe_clusters())[0]
-        'much feature 0, little feature 1'
+        >>> sorted(cluster.title for cluster in model.describe_clusters())[0]
+        'high feature 0'
         """
         from fnmf.describe import describe_clusters
 
@@ -126,7 +125,7 @@ class InterpretationMixin:
         relevant = None
         if fitted.feature_qvalues is not None:
             relevant = fitted.feature_qvalues <= DEFAULTS.false_discoveries
-        return describe_clusters(
+        found = describe_clusters(
             rows,
             labels,
             feature_names=_names(self, feature_names),
@@ -134,6 +133,7 @@ class InterpretationMixin:
             unit=unit,
             top=top,
         )
+        return found.to_frame() if as_frame else found
 
     def explain(
         self,
@@ -142,7 +142,8 @@ class InterpretationMixin:
         X: Any = None,
         feature_names: Sequence[Any] | None = None,
         top: int = 5,
-    ) -> Explanation:
+        as_frame: bool = False,
+    ) -> Any:
         """Why a sample is in its cluster, and what would move it to another.
 
         Parameters
@@ -156,10 +157,12 @@ class InterpretationMixin:
             Names of the features; those seen in ``fit``, if there were any.
         top : int, default=5
             Most features for and against.
+        as_frame : bool, default=False
+            Return a pandas data frame with a row for each of these features.
 
         Returns
         -------
-        :class:`fnmf.explain.Explanation`
+        :class:`fnmf.explain.Explanation`, which shows itself, or DataFrame
 
         Examples
         --------
@@ -191,7 +194,7 @@ class InterpretationMixin:
             scheme = model._scheme(settings)
             there = scheme.comparable_rows(fitted, view_of(row), runner)
             cluster, second, sure = _clusters(model, fitted, row, own, there)
-            return explained(
+            found = explained(
                 Case(
                     row,
                     there,
@@ -208,6 +211,7 @@ class InterpretationMixin:
                     runner=runner,
                 )
             )
+        return found.to_frame() if as_frame else found
 
 
 def _in_other_units(model: Any) -> bool:

@@ -38,8 +38,8 @@ _NOTE = (
     "last."
 )
 _STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff;max-width:1240px;
-margin:2rem auto;padding:0 1rem}
+body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff;max-width:min(1800px,100%);
+margin:2rem auto;padding:0 1rem;box-sizing:border-box}
 h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2.2rem}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:13px;
 font-variant-numeric:tabular-nums}

@@ -217,7 +217,8 @@ def search_on_sample(
         context = search_context(table, columns.groups, *numbers)
         weights, columns = column_weights(table, columns, n_clusters, seed, defaults)
         if not columns.share_units(weights, defaults):
-            return SampleSearch(context, search_table(context, weights, runner), sample, columns)
+            candidates = search_table(context, weights, settings.column_units, runner)
+            return SampleSearch(context, candidates, sample, columns)
     table = SampleTable.of(statistics.raw, statistics.typical, sample, defaults)
     table = table.without(
         unexplained_flags(table, n_clusters, seed, defaults) if found is None else weights == 0

@@ -158,9 +158,13 @@ def equal_rows_alike(view: View, labels: np.ndarray, n_clusters: int) -> np.ndar
     return votes.argmax(axis=1)[names].astype(labels.dtype)
 
 
-def search_table(context: SearchContext, weights: np.ndarray, runner: Runner) -> list[Candidate]:
-    """Clusters by graph, in units of the spread and of the range, and about means; best first."""
-    ways = [("spread", "graph"), ("range", "graph"), ("spread", "means")]
+def search_table(
+    context: SearchContext, weights: np.ndarray, units: str, runner: Runner
+) -> list[Candidate]:
+    """Clusters by graph and about means, best first; ``units`` are the user's, or "auto"."""
+    ways = [("spread", "graph"), ("spread", "means")]
+    if units == "auto":
+        ways.append(("range", "graph"))
     found = runner.each(lambda *way: _candidate(context, weights, *way), ways)
     return sorted(found, key=lambda one: -one.score)
 
@@ -184,7 +188,7 @@ def _candidate(context: SearchContext, weights: np.ndarray, units: str, clusters
     if clusters == "means":
         score /= defaults.table_means_price
     associated = [association(one, other, k, defaults) for one, other in halves]
-    graph = in_few_parts(small_graphs(rows), context.n_neighbors, k)
+    graph = in_few_parts(small_graphs(rows), context.n_neighbors, k, defaults)
     return Candidate(
         "own",
         units,
@@ -205,7 +209,7 @@ def cluster_table(context: SearchContext, rows: np.ndarray, clusters: str) -> np
     if clusters == "means":
         rng = np.random.RandomState(seed)
         return best_kmeans(rows.astype(np.float64), k, rng, defaults.table_starts, defaults)
-    graph = in_few_parts(small_graphs(rows), context.n_neighbors, k)
+    graph = in_few_parts(small_graphs(rows), context.n_neighbors, k, defaults)
     return partition(graph, k, seed, starts=defaults.partition_starts, defaults=defaults).labels
 
 

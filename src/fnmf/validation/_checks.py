@@ -276,6 +276,6 @@ def _check_non_negative(estimator: Any, values: np.ndarray) -> None:
         raise ValueError(
             f"Negative values in data passed to {name}: the smallest value of X is "
             f"{values.min():g}. {name} factorises non-negative data; {remedy}, or scale it to "
-            "[0, 1] with sklearn.preprocessing.MinMaxScaler. fnmf.RelevanceClusterer finds "
-            "clusters and features of any real data."
+            "[0, 1] with sklearn.preprocessing.MinMaxScaler(clip=True). fnmf.RelevanceClusterer "
+            "finds clusters and features of any real data."
         )
