@@ -3,12 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: reproduce-quick reproduce-full demo test lint types pytest browser docs format clean
+.PHONY: test-oldest test-latest test-extras coverage dist reproduce-quick reproduce-full demo test lint types pytest browser docs format clean
 
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(INSTALL) --upgrade 'pip>=25.1'
+	$(INSTALL) --editable '.[all]' --group dev
 	touch $@
 
 # The demonstration needs no more than the command and a plot.
@@ -40,6 +42,35 @@ types: $(VENV)/.installed
 pytest: $(VENV)/.installed browser
 	$(BIN)/python -m pytest -n $(JOBS)
 
+# The suite on the lowest versions that pyproject.toml allows of the libraries that fnmf cannot do without.
+test-oldest: VENV := .venv-oldest
+test-oldest:
+	$(PYTHON) -m venv --clear $(VENV)
+	$(INSTALL) --upgrade 'pip>=25.1'
+	$(PYTHON) packaging/lower_bounds.py > $(VENV)/lowest.txt
+	$(INSTALL) --constraint $(VENV)/lowest.txt --editable '.[all]' --group test
+	$(BIN)/python -m pytest -n $(JOBS)
+
+# The suite on the newest versions of everything; PYTHON=python3.13 for the newest interpreter at hand.
+test-latest: VENV := .venv-latest
+test-latest:
+	$(PYTHON) -m venv --clear $(VENV)
+	$(INSTALL) --upgrade pip
+	$(INSTALL) --upgrade --upgrade-strategy eager --editable '.[all]' --group test
+	$(BIN)/python -m pytest -n $(JOBS)
+
+# The wheel alone in an empty environment, and with each extra alone.
+test-extras:
+	$(PYTHON) packaging/try_wheel.py --extras
+
+# Wheel and source archive, with checked metadata, tried in an empty environment.
+dist:
+	$(PYTHON) packaging/try_wheel.py --keep dist
+
+# Lines of Python that the suite runs; compiled functions do not count.
+coverage: $(VENV)/.installed
+	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term --cov-report=html
+
 # The report is tested in a real browser; without one those tests are skipped with a loud reason.
 browser:
 	@command -v chromium chromium-browser google-chrome >/dev/null || { \
@@ -57,4 +88,4 @@ format: $(VENV)/.installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache docs/_build docs/api docs/gallery
+	rm -rf $(VENV) .venv-oldest .venv-latest htmlcov .coverage* build dist .pytest_cache .mypy_cache .ruff_cache docs/_build docs/api docs/gallery

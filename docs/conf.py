@@ -76,7 +76,10 @@ def write_api(app):
     lines = ["API reference", "=============", "", "Everything public, by module.", ""]
     wanted = {}
     modules = {name for name in fnmf.__all__ if _is_module(f"fnmf.{name}")}
-    names = [name for name in fnmf.__all__ if name not in modules and name != "__version__"]
+    # Its functions are in two modules, as scanpy has them.
+    modules = modules - {"scverse"} | {"scverse.tl", "scverse.pl"}
+    rest = {"__version__", "scverse"} | modules
+    names = [name for name in fnmf.__all__ if name not in rest]
     for module, members in [("fnmf", names), *((f"fnmf.{m}", None) for m in sorted(modules))]:
         found = importlib.import_module(module)
         title = (found.__doc__ or "").strip().splitlines()[0]
@@ -148,7 +151,8 @@ def _is_module(name):
 
 
 # Pages with a place of their own; all others belong to the user guide.
-FIRST = ("relevance", "choosing", "report", "command", "scale", "performance", "datasets")
+FIRST = ("relevance", "choosing", "report", "command", "scanpy", "scale", "performance")
+FIRST += ("datasets",)
 ELSEWHERE = ("index", "start", "guide", "about", "parameters", "methods")
 ELSEWHERE += ("from_sklearn", "when_not", "cite", "changelog")
 

@@ -4,12 +4,13 @@ import warnings
 
 import numpy as np
 import pytest
-from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from fnmf import FNMF
+
+callback = pytest.importorskip("sklearn.callback", reason="came with scikit-learn 1.9")
 
 
 @pytest.fixture
@@ -119,13 +120,13 @@ def test_several_starts_are_tasks_of_their_own(X):
 
 @pytest.mark.parametrize("n_init", [1, 2])
 def test_progress_bar_runs_to_its_end(X, n_init, capsys):
-    fit(model(n_init=n_init).set_callbacks(ProgressBar()), X)
+    fit(model(n_init=n_init).set_callbacks(callback.ProgressBar()), X)
     assert "FNMF" in capsys.readouterr().out
 
 
 def test_scoring_monitor_sees_every_iteration(X):
     # It scores only where there is a target, which a clusterer has not; it logs all the same.
-    monitor = ScoringMonitor(scoring={"norm": lambda estimator, X, y: 0.0})
+    monitor = callback.ScoringMonitor(scoring={"norm": lambda estimator, X, y: 0.0})
     fit(model(max_iter=5).set_callbacks(monitor), X)
     logged = [row["task_id"] for row in monitor.get_logs().data if row["task_name"] == "iteration"]
     assert logged == list(range(5))

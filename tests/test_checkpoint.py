@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from constants import vary
 from fnmf import FNMF, Checkpoint
 from fnmf.datasets import make_noisy_gaussians
+from versions import needs_callbacks
 
 # The data are few, noisy and never meant to settle.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -70,6 +71,7 @@ def assert_equal_fits(one, other):
     assert one.objective_ == other.objective_
 
 
+@needs_callbacks
 @pytest.mark.parametrize("case", CASES)
 def test_an_interrupted_fit_goes_on_to_the_same_result(case, X, tmp_path, monkeypatch):
     if case == "anchors":

@@ -12,6 +12,7 @@ from fnmf import MappedCSR
 from fnmf.baselines import all_methods
 from fnmf.persistence import ModelFileError
 from toy_model import rewrite, split
+from versions import needs_callbacks
 
 NAMES = list(all_methods())
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -106,6 +107,7 @@ def test_data_on_disk_come_back_in_memory(tmp_path, X):
         np.testing.assert_allclose(again.transform(X), dense.transform(X), atol=1e-6)
 
 
+@needs_callbacks
 def test_callbacks_are_left_behind(tmp_path, X):
     from sklearn.callback import ProgressBar
 

@@ -32,6 +32,7 @@ _MODULES = (
     "inspection",
     "metrics",
     "reporting",
+    "scverse",
 )
 
 __all__ = [

@@ -6,14 +6,14 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-try:
-    import fcntl
-except ModuleNotFoundError:  # pragma: no cover
-    # Windows has no such locks; there leftovers are told by their age.
-    fcntl = None  # type: ignore[assignment]
+# Windows has no such locks; there leftovers are told by their age.
+fcntl: Any = None
+with suppress(ModuleNotFoundError):
+    fcntl = import_module("fcntl")
 
 _PARTIAL = ".partial"
 _OLD_SECONDS = 86_400.0

@@ -16,14 +16,15 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.callback import CallbackSupportMixin
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._fitted import Fitted, FittedClusters
 from fnmf._interpretation import InterpretationMixin
+from fnmf._random import as_random_state
 from fnmf._settings import Settings
+from fnmf._sklearn import CallbackSupportMixin
 from fnmf.data import Data, View, is_dask, view_of, working_dtype
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.validation import check_data, in_ordinary_units, shifted
@@ -105,6 +106,8 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
     # Constants of the default fit; benchmarks vary them.
     _defaults: ClassVar[Defaults] = DEFAULTS
     random_state: Any
+    n_jobs: int | None
+    verbose: int
     labels_: np.ndarray
 
     @abstractmethod
@@ -183,7 +186,7 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
             return settings, {}
         if settings.n_clusters is not None:
             return settings.with_components(settings.n_clusters), {}
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        seed = as_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         with workplace(self, data, settings.n_jobs) as (view, runner):
             number = choose_number(view, settings, NUMBERS, seed, runner, self._defaults)
         return settings.with_components(number.n_components), number.kept()
@@ -202,7 +205,10 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
         from fnmf.execution.dask import new_rows
 
         dtype = np.dtype(np.int64) if width is None else working_dtype(X.dtype)
-        return new_rows(self._light().set_params(n_jobs=1, verbose=0), method, X, width, dtype)
+        light = self._light()
+        # A subclass need not have them as parameters.
+        light.n_jobs, light.verbose = 1, 0
+        return new_rows(light, method, X, width, dtype)
 
     def _light(self) -> Self:
         """A copy without Dask arrays of rows, which new rows do not need."""
@@ -211,14 +217,26 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
             light.labels_ = np.empty(0, self.labels_.dtype)
         return light
 
-    def _html_repr(self) -> str:
+    @property
+    def _repr_html_(self) -> Any:
         """What a notebook shows: scikit-learn's diagram, and below it what was learned."""
-        diagram: str = super()._html_repr()
+        diagram = super()._repr_html_
+        return lambda: diagram() + self._learned()
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        """The same for programs that ask for all forms at once."""
+        forms = super()._repr_mimebundle_(**options)
+        if "text/html" in forms:
+            forms["text/html"] += self._learned()
+        return forms
+
+    def _learned(self) -> str:
+        """A summary of the fit; nothing before it."""
         if not hasattr(self, "labels_"):
-            return diagram
+            return ""
         from fnmf.display import summary_html
 
-        return diagram + summary_html(self)
+        return summary_html(self)
 
 
 class FactorisationBase(ClusterBase, NonNegativeBase):
@@ -258,7 +276,7 @@ class FactorisationBase(ClusterBase, NonNegativeBase):
             return self._lazily("transform", data, len(self.components_))
         return self._new_rows("encode", data).astype(working_dtype(data.dtype))
 
-    @available_if(_recovers_rows)
+    @available_if(_recovers_rows)  # type: ignore[untyped-decorator]
     def inverse_transform(self, X: ArrayLike) -> np.ndarray:
         """Samples from their representation.
 
@@ -272,14 +290,27 @@ class FactorisationBase(ClusterBase, NonNegativeBase):
         ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
+        codes = check_array(X, dtype=(np.float64, np.float32), input_name="X")
+        if codes.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"X has {codes.shape[1]} columns, but the representation of this "
+                f"{type(self).__name__} has {self._n_features_out}; pass what transform returns."
+            )
         scheme = self._scheme(self._settings())
-        return self._as_given(scheme.decode(Fitted.of(vars(self)), np.asarray(X)))
+        return self._as_given(scheme.decode(Fitted.of(vars(self)), codes))
 
     def _asked(self) -> Settings:
-        return Settings.of(self.get_params(deep=False))
+        return Settings.of(vars(self))
 
     def _settings(self) -> Settings:
-        return self._asked().with_components(len(self.components_))
+        settings = self._asked()
+        serves = Fitted.serves_relevance(vars(self))
+        if serves is not (settings.scheme == "relevance"):
+            raise ValueError(
+                f'weighting was set to "{settings.weighting}" after a fit with another one; fit '
+                "again, or set it back."
+            )
+        return settings.with_components(len(self.components_))
 
     def _scheme(self, settings: Settings) -> type[Scheme]:
         from fnmf._schemes import SCHEMES

@@ -1,10 +1,11 @@
-"""The one place that knows scikit-learn's callback interface, which is still experimental."""
+"""Starts and iterations of a fit, told to scikit-learn's callbacks."""
 
 from collections.abc import Callable
 from typing import Any
 
 from fnmf._base import in_chunks
 from fnmf._fitted import Fitted
+from fnmf._sklearn import fit_context
 from fnmf.factorization.solver import Progress
 
 
@@ -27,15 +28,14 @@ class IterationHooks:
         self, estimator: Any, X: Any, n_starts: int, max_iter: int, n_stages: int = 0
     ) -> None:
         self.estimator, self.X = estimator, X
-        self.wanted = hasattr(estimator, "_skl_callbacks")
         self.n_starts, self.max_tasks = n_starts, max_iter + n_stages
         self._stage: Any = None
         self._asked = False
+        # A single start is not worth a level of its own in a progress bar.
+        context = fit_context(estimator, n_starts if n_starts > 1 else self.max_tasks)
+        self.wanted = context is not None
         if self.wanted:
-            # A single start is not worth a level of its own in a progress bar.
-            self._root = estimator._init_callback_context(
-                max_subtasks=n_starts if n_starts > 1 else self.max_tasks
-            ).call_on_fit_task_begin(estimator=estimator, X=X)
+            self._root = context.call_on_fit_task_begin(estimator=estimator, X=X)
             self._start = self._root
 
     def begin_start(self) -> None:

@@ -211,7 +211,7 @@ def _head(folder: Path) -> dict[str, Any] | None:
             )
         return None
     try:
-        head = json.loads(path.read_text())
+        head = json.loads(path.read_text(encoding="utf-8"))
         seeds = head["seeds"]
         sound = all(isinstance(head[part], dict) for part in ("data", "parameters"))
         if not (sound and seeds and all(isinstance(seed, int) for seed in seeds)):

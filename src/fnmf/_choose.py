@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from sklearn.utils import check_random_state
-
 from fnmf._fnmf import FNMF
+from fnmf._random import as_random_state
 from fnmf._settings import Settings
 from fnmf.choosing.number import NUMBERS, NumberOfClusters, choose_number
 from fnmf.data import view_of
@@ -40,7 +39,7 @@ def choose_n_components(
         Non-negative data.
     numbers : iterable of int, default=range(2, 16)
         Numbers to compare. Those with fewer than four samples for each cluster are left out.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed.
     n_jobs : int or None, default=None
         Threads; results do not depend on it.
@@ -71,6 +70,6 @@ def choose_n_components(
     model = FNMF("auto", random_state=random_state, n_jobs=n_jobs, **parameters)
     settings = Settings.of(model.get_params(deep=False))
     data = model._checked(X, reset=True)
-    seed = check_random_state(random_state).randint(_MAX_SEED)
+    seed = as_random_state(random_state).randint(_MAX_SEED)
     with threads(settings.n_jobs) as runner:
         return choose_number(view_of(data), settings, wanted, seed, runner)

@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.callback import with_callbacks
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,6 +18,7 @@ from fnmf._base import ClusterBase
 from fnmf._fitted import FittedClusters
 from fnmf._fnmf import FNMF
 from fnmf._settings import Settings
+from fnmf._sklearn import with_callbacks
 from fnmf.data import MappedCSR, is_dask, view_of
 from fnmf.validation import check_data, check_integer, check_real
 
@@ -213,7 +213,8 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         -------
         {ndarray, sparse matrix} of shape (n_samples, n_selected_features)
         """
-        if not isinstance(X, MappedCSR) and not is_dask(X):
+        given: Any = X
+        if not isinstance(given, MappedCSR) and not is_dask(given):
             return super().transform(X)
         mask = self.get_support()
         data: Any = check_data(self, X, reset=False, non_negative=False)

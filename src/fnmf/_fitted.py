@@ -115,6 +115,11 @@ class FittedClusters:
             needed |= serving
         return sorted(needed - set(attributes))
 
+    @classmethod
+    def serves_relevance(cls, attributes: Collection[str]) -> bool:
+        """Whether a model that keeps these serves new rows by the relevance weighting."""
+        return "_omega" in attributes
+
     def attributes(self, *, copy: bool = False) -> dict[str, Any]:
         """What an estimator keeps; with ``copy`` a later iteration changes nothing in it."""
         found = {}

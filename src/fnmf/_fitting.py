@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from fnmf._base import ClusterBase, workplace
 from fnmf._callbacks import IterationHooks
 from fnmf._checkpoint import open_checkpoint
+from fnmf._random import as_random_state
 from fnmf.choosing.consensus import consensus
 from fnmf.choosing.starts import best_start
 from fnmf.factorization import Problem
@@ -27,7 +27,7 @@ def fit_estimator(estimator: ClusterBase, X: Any, checkpoint: Any = None) -> Any
     settings, number = estimator._numbered(settings, data)
     settings = settings.for_data(data)
     # Drawn again after the choice: a seed gives the same fit as with the number given.
-    rng = check_random_state(estimator.random_state)
+    rng = as_random_state(estimator.random_state)
     drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]
     iterations, stages = scheme.most_iterations(settings), len(scheme.stages)
     hooks = IterationHooks(estimator, data, settings.n_init, iterations, stages)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.callback import with_callbacks
 
 from fnmf._base import FactorisationBase
+from fnmf._sklearn import with_callbacks
 
 if TYPE_CHECKING:
     from fnmf._checkpoint import Checkpoint
@@ -128,7 +128,7 @@ class FNMF(FactorisationBase):
         With ``weighting="paper"`` a lower objective is not a better clustering: five starts
         instead of one did not raise the accuracy on any data set tried.
 
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the starts and of k-means.
 
     n_jobs : int or None, default=None
@@ -173,7 +173,7 @@ class FNMF(FactorisationBase):
         Only for ``weighting="relevance"``.
     structure_ : float
         Agreement of the clusters found from two halves of the features, in standard deviations
-        from chance. Only for ``weighting="relevance"``.
+        from chance. Only for ``weighting="relevance"``, and where it could be tested.
     structure_found_ : bool or None
         Whether the clusters are more than chance, by ``structure_`` (more than 5) or by a second
         test with the features in use, see the page on relevance; ``None`` if neither could be made.

@@ -10,14 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._base import NonNegativeBase
 from fnmf._fnmf import FNMF
+from fnmf._random import as_random_state
 from fnmf._settings import Settings
 from fnmf.data import View, is_dask, view_of
-from fnmf.validation import check_data, in_ordinary_units
+from fnmf.validation import check_data, check_integer, in_ordinary_units
 
 if TYPE_CHECKING:
     from fnmf.streaming import Pace, Stream
@@ -72,7 +72,7 @@ class MiniBatchFNMF(NonNegativeBase):
     tol : float, default=1e-4
         When an iteration of a renewal is the last, as for :class:`FNMF`.
 
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the sample and of renewals.
 
     n_jobs : int or None, default=None
@@ -180,8 +180,8 @@ class MiniBatchFNMF(NonNegativeBase):
         pace.settings.for_data(view.X)
         self._begin(view)
         order = self._stream.rng.permutation(view.shape[0])
-        spans = range(0, len(order), self.batch_size)
-        batches = [np.sort(order[i : i + self.batch_size]) for i in spans]
+        size = pace.batch_size
+        batches = [np.sort(order[i : i + size]) for i in range(0, len(order), size)]
         self._learn(view, batches, pace, last=True)
         for warning in self._stream.warnings:
             # Components go on with every batch; where they stood at a renewal says little.
@@ -215,8 +215,8 @@ class MiniBatchFNMF(NonNegativeBase):
             del self.labels_
         n = view.shape[0]
         # A huge batch is several: what it brings should count as if it had come bit by bit.
-        spans = range(0, n, self.batch_size)
-        batches = [np.arange(i, min(i + self.batch_size, n)) for i in spans]
+        size = pace.batch_size
+        batches = [np.arange(i, min(i + size, n)) for i in range(0, n, size)]
         self._learn(view, batches, pace)
         return self
 
@@ -259,11 +259,15 @@ class MiniBatchFNMF(NonNegativeBase):
         """All parameters, checked."""
         from fnmf.streaming import Pace
 
-        own = {k: v for k, v in self.get_params(deep=False).items() if k not in _OWN}
+        defaults = _defaults()
+        # Not from get_params: a subclass may have fewer parameters than it keeps.
+        own = {k: v for k, v in vars(self).items() if k in defaults and k not in _OWN}
         # The renewals inside are told about by a line of our own.
         own["verbose"] = max(0, int(self.verbose) - 1)
-        settings = Settings.of({**_defaults(), **own})
-        return Pace(settings, self.batch_size, self.forget_factor, self.sample_size)
+        settings = Settings.of({**defaults, **own})
+        batch_size = check_integer("batch_size", self.batch_size, low=1)
+        sample_size = check_integer("sample_size", self.sample_size, low=1)
+        return Pace(settings, batch_size, self.forget_factor, sample_size)
 
     def _checked(self, X: Any, *, reset: bool) -> View:
         """Rows as the model may see them."""
@@ -281,7 +285,7 @@ class MiniBatchFNMF(NonNegativeBase):
         for name in {"components_", "labels_"} & set(vars(self)):
             delattr(self, name)
         empty = Reservoir.empty(view.subset(np.empty(0, np.intp)).X, view.dtype)
-        self._stream = Stream(check_random_state(self.random_state), empty)
+        self._stream = Stream(as_random_state(self.random_state), empty)
 
     def _learn(self, view: View, batches: list[np.ndarray], pace: Pace, last: bool = False) -> None:
         """Take in batches of rows; after the ``last`` one the model shall be of all of them."""

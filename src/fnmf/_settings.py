@@ -50,8 +50,8 @@ class Settings:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """Settings from the parameters of an estimator, each checked by itself."""
-        settings = cls(**{field.name: parameters[field.name] for field in fields(cls)})
+        """Settings from what an estimator keeps under their names, each checked by itself."""
+        settings = cls(**{field.name: _plain(field.name, parameters) for field in fields(cls)})
         settings._check()
         return settings
 
@@ -193,3 +193,11 @@ class Settings:
     def in_turn(self) -> bool:
         """Whether the solver updates samples one after the other, by lists of neighbours."""
         return self.solver == "hals"
+
+
+def _plain(name: str, parameters: Mapping[str, Any]) -> Any:
+    """A parameter; NumPy's integers as Python's, which neither overflow nor change a kernel."""
+    if name not in parameters:
+        raise TypeError(f"{name} is not set; __init__ of a subclass must call that of its parent.")
+    value = parameters[name]
+    return int(value) if isinstance(value, np.integer) else value

@@ -34,7 +34,7 @@ def is_compiled(function):
 def is_face(path, function):
     """Parameters of estimators, of the command, and of functions that the package exports."""
     place = path.relative_to(ROOT)
-    if place.parts[0] == "cli":
+    if place.parts[0] in ("cli", "scverse"):
         return True
     exported = {"report", "read_table"}
     return function.name == "__init__" or function.name in exported

@@ -148,9 +148,9 @@ def test_a_full_disk_leaves_nothing(run, tmp_path, monkeypatch, write_customers)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_leaves_nothing(
-    run, tmp_path, monkeypatch, number, write_customers, request
+    run, tmp_path, monkeypatch, number, code, write_customers, request
 ):
     write_customers(tmp_path / "c.csv")
 
@@ -165,9 +165,27 @@ def test_an_interrupted_run_leaves_nothing(
     # Under nohup the parent ignores Ctrl-C, and a child inherits that.
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
     request.addfinalizer(lambda: signal.signal(signal.SIGINT, previous))
-    result = run("cluster", "c.csv", "-k", 3, *QUICK, code=1)
+    result = run("cluster", "c.csv", "-k", 3, *QUICK, code=code)
     assert result.stderr == "fnmf: interrupted; nothing was written.\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.csv"]
+
+
+def test_of_two_runs_into_one_folder_the_slower_is_told(
+    run, tmp_path, monkeypatch, write_customers
+):
+    write_customers(tmp_path / "c.csv")
+    folder = tmp_path / "c.csv-clusters"
+
+    def overtaken(*_, **__):
+        folder.mkdir()
+        (folder / "run.json").write_text("{}")
+
+    monkeypatch.setattr("fnmf.cli._run.write_page", overtaken)
+    result = run("cluster", "c.csv", "-k", 3, *QUICK, code=2)
+    assert "another run has written" in result.stderr
+    assert "--out" in result.stderr
+    assert [path.name for path in folder.iterdir()] == ["run.json"]
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_competitors_can_be_used_by_name(run, tmp_path, write_customers):

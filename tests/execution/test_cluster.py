@@ -10,6 +10,7 @@ import pytest
 from fnmf import FNMF, Checkpoint
 from fnmf.exceptions import ClusterLostError
 from remade_blocks import AtIteration, C, rows
+from versions import needs_callbacks
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -75,6 +76,7 @@ def test_results_stay_on_the_workers_until_somebody_asks(cluster, expected):
         np.testing.assert_array_equal(found.compute(), getattr(expected, name).compute())
 
 
+@needs_callbacks
 def test_killed_workers_change_nothing(cluster, expected):
     killed = []
 
@@ -91,6 +93,7 @@ def test_killed_workers_change_nothing(cluster, expected):
     np.testing.assert_array_equal(fitted.history_, expected.history_)
 
 
+@needs_callbacks
 def test_a_cluster_that_is_gone_is_an_error_and_the_fit_can_go_on(expected, tmp_path, monkeypatch):
     monkeypatch.setattr("fnmf.execution.dask._blocks._PATIENCE", 1.0)
     checkpoint = Checkpoint(tmp_path, every=0)

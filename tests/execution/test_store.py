@@ -16,6 +16,7 @@ from fnmf.execution.dask._blocks import blocks_of
 from fnmf.execution.dask._store import Lineage, Store, every
 from fnmf.execution.dask._worker import recalled
 from remade_blocks import AtIteration, C, rows
+from versions import needs_callbacks
 
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
@@ -83,6 +84,7 @@ def fit(client, kill_at=None):
     return codes, repeated(stream)
 
 
+@needs_callbacks
 def test_a_lost_worker_costs_no_more_tasks_than_came_since_rows_were_stored(client, folder):
     expected, nothing = fit(client)
     assert not +nothing

@@ -13,6 +13,7 @@ from fnmf.affinity._anchor_moves import cluster_by_anchors
 from fnmf.data import view_of
 from fnmf.execution import threads
 from fnmf.metrics import clustering_accuracy
+from versions import needs_callbacks
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 N, D, C = 1500, 30, 4
@@ -77,6 +78,7 @@ def test_threads_do_not_matter(data, small):
     np.testing.assert_array_equal(one.components_, two.components_)
 
 
+@needs_callbacks
 def test_a_checkpoint_goes_on_with_the_same_bits(data, small, tmp_path):
     X, _ = data
     whole = fit(X)

@@ -220,6 +220,28 @@ def test_h5ad(tmp_path, X, sparse):
     assert table.labels == ["T", "B", "T", "B", "", "T"]
 
 
+def test_h5ad_of_an_old_anndata(tmp_path, X):
+    # Tables are records, categories lie in uns, and raw has no group of its own.
+    kinds = zip("uvwxyz", [0, 1, 0, 1, -1, 0], strict=True)
+    cells = np.array(list(kinds), dtype=[("index", "S1"), ("kind", "i1")])
+    with h5py.File(tmp_path / "x.h5ad", "w") as file:
+        file["X"] = X - 5
+        file["obs"] = cells
+        file["var"] = np.array([(c,) for c in "abcd"], dtype=[("index", "S1")])
+        file["raw.var"] = np.array([(c,) for c in "efgh"], dtype=[("index", "S1")])
+        file["uns/kind_categories"] = np.array([b"T", b"B"])
+        group = file.create_group("raw.X")
+        group.attrs["h5sparse_format"], group.attrs["h5sparse_shape"] = "csr", X.shape
+        for part in ("data", "indices", "indptr"):
+            group[part] = getattr(sp.csr_array(X), part)
+    table = read_table(tmp_path / "x.h5ad", raw=True, label_column="kind")
+    np.testing.assert_array_equal(table.X.toarray(), X)
+    assert (table.names, table.ids) == (list("efgh"), list("uvwxyz"))
+    assert table.labels == ["T", "B", "T", "B", "", "T"]
+    with pytest.raises(TableError, match="it has 'index', 'kind'"):
+        read_table(tmp_path / "x.h5ad", raw=True, label_column="sort")
+
+
 def test_h5ad_never_reads_other_files(tmp_path, X):
     with h5py.File(tmp_path / "secret.h5", "w") as file:
         file["X"] = X

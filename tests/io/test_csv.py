@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fnmf.io import TableError, read_table
+from fnmf.io._open import open_bytes
 
 few = settings(
     max_examples=100,
@@ -228,6 +229,25 @@ def test_decompression_bombs_are_stopped(write, monkeypatch):
     path = write(gzip.compress(b"a,b\n" + b"0,0\n" * 2_000_000), "bomb.csv.gz")
     with pytest.raises(TableError, match="400 times its size"):
         read_table(path)
+
+
+def zipped(content):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("table.csv", content)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zipped])
+def test_bombs_are_refused_by_their_beginning(write, monkeypatch, pack):
+    monkeypatch.setattr("fnmf.io._open._UNWATCHED", 1 << 20)
+    # Far below what a file may ask for in all.
+    content = b"a,b\n" + b"0,0\n" * 5_000_000
+    path = write(pack(content), "bomb.csv.gz")
+    with open_bytes(path) as file:
+        file.read(1 << 20)
+        with pytest.raises(TableError, match="400 times its size"):
+            file.read(len(content) // 2)
 
 
 def test_a_header_longer_than_the_first_look_is_read_whole(write):

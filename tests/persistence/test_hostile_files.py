@@ -89,7 +89,7 @@ def change(header, where, value):
         (("model", "attributes", "n_features_in_"), 4, "does not fit"),
         (("model", "attributes", "n_features_in_"), -1, "number of features"),
         (("model", "attributes", "embedding_"), 3, "not an array"),
-        (("model", "attributes", "graph_", "shape"), [12, 3], "indices"),
+        (("model", "attributes", "graph_", "shape"), [12, 3], "ind(ices|ex)"),
         (("model", "attributes", "graph_", "shape"), [12], "described wrongly"),
         (("model", "attributes", "graph_", "parts"), [0, 0, 0], "wrong type"),
         (("model", "attributes", "note_"), {"$": "code", "value": "1"}, "unknown kind"),

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.affinity._anchors import Nearest, vote
 from fnmf.affinity._moves import resolution
 from fnmf.data import View

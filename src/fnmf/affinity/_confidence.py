@@ -12,8 +12,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.data import View
 from fnmf.execution import BlockSource, RowArray, Rows, Runner
 from fnmf.relevance.defaults import DEFAULTS, Defaults

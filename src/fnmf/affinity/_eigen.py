@@ -6,8 +6,8 @@ spends most of its time between calls when graphs are small.
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 

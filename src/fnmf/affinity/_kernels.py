@@ -1,7 +1,8 @@
 """Compiled inner loops of the neighbour search. Imported only when a search runs."""
 
 import numpy as np
-from numba import njit
+
+from fnmf._compile import njit
 
 # Scores looked at together before any of them is looked at on its own.
 _CHUNK = 64

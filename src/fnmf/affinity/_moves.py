@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.affinity._adaptive import adaptive_weights
 from fnmf.affinity._parts import Graphs
 from fnmf.affinity._products import products_with, turned

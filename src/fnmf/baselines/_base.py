@@ -8,8 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 
+from fnmf._random import as_random_state
 from fnmf.baselines._matrix import Matrix, is_sparse
 from fnmf.baselines._rank import StructuredGraph
 from fnmf.data import MappedCSR
@@ -133,6 +134,6 @@ def check_neighbors(n_neighbors: Any, n_samples: int, default: int) -> int:
 def as_seed(random_state: Any) -> int:
     """One integer that seeds everything random in a fit; integers stay as they are."""
     if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
-        check_random_state(random_state)
+        as_random_state(random_state)
         return int(random_state)
-    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    return int(as_random_state(random_state).randint(np.iinfo(np.int32).max))

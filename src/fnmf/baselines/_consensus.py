@@ -30,7 +30,7 @@ class ConsensusKMeans(Rival):
         Runs of k-means.
     share : float, default=0.8
         Part of the samples in each run.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the parts and of k-means.
 
     Attributes

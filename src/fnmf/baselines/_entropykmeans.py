@@ -35,7 +35,7 @@ class EntropyKMeans(Rival):
         Starts with k-means++; the one with the lowest objective is kept.
     max_iter : int, default=100
         Iterations of each start.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the starts.
 
     Attributes

@@ -53,7 +53,7 @@ class GNMF(EngineFactorisation):
         representation by less than ten times ``tol``, both relative, is the last.
     n_init : int, default=1
         Starts; the one with the lowest objective is kept.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the start and of k-means.
     n_jobs : int, optional
         Threads. The result does not depend on it.

@@ -36,7 +36,7 @@ class IFPCA(Rival):
         Clusters.
     n_simulations : int, optional
         Draws of the null distribution; by default ten for each feature, at least 10,000.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the simulation and of k-means.
 
     Attributes

@@ -49,7 +49,7 @@ class KMM(GraphClusterer):
         Rounds, each with a search for λ and a move of the prototypes.
     max_inner : int, default=30
         Steps of one search for λ.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the prototypes.
     n_jobs : int, optional
         Threads of the neighbour search. The result does not depend on it.

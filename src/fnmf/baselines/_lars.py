@@ -1,7 +1,8 @@
 """Least-angle regression from the Gram matrix, compiled: one short path for each target."""
 
 import numpy as np
-from numba import njit
+
+from fnmf._compile import njit
 
 # A feature whose new part is smaller than this lies in the span of those taken.
 _DEPENDENT = 1e-7

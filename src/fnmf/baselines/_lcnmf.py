@@ -5,11 +5,11 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from fnmf._compile import njit
 from fnmf.affinity import adaptive_weights, nearest_neighbors
 from fnmf.baselines._base import Competitor, as_seed
 from fnmf.baselines._components import bipartite_components

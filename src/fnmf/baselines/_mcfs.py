@@ -30,7 +30,7 @@ class MCFS(SelectingKMeans):
         Neighbours of each sample in the graph.
     graph : "adaptive" or sparse matrix of shape (n_samples, n_samples), default="adaptive"
         Adaptive-neighbour graph, or a symmetric one of the user's.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of k-means.
     n_jobs : int, optional
         Threads of the neighbour search. The result does not depend on it.

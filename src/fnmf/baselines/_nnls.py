@@ -1,7 +1,8 @@
 """Non-negative least squares for many rows that share one basis."""
 
 import numpy as np
-from numba import njit
+
+from fnmf._compile import njit
 
 _SWEEPS = 500
 

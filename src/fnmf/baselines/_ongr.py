@@ -55,7 +55,7 @@ class ONGR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Comp
         Iterations of each start. The clusters settle late: about 1000 are common.
     tol : float, default=1e-8
         Relative decrease of the objective at which to stop.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the start and of k-means.
     n_jobs : int, optional
         Threads of the neighbour search. The result does not depend on it.

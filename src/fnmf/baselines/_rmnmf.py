@@ -58,7 +58,7 @@ class RMNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
         Iterations.
     tol : float, default=1e-3
         Both relative constraint residuals must fall to this.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the k-means start and of the k-means labels.
     n_jobs : int, optional
         Threads of the neighbour search. The result does not depend on it.

@@ -1,8 +1,8 @@
 """Passes of RMNMF over the data, four rows at a time; fits V Uᵀ only ever exist in cache."""
 
 import numpy as np
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.kernels.compiler import FAST
 from fnmf.kernels.panels import reconstruct
 from fnmf.kernels.tiles import COMPONENTS, LINE, ROWS, padded, project, wide_vectors, zeros

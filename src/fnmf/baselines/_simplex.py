@@ -1,7 +1,8 @@
 """Exact minimisers over the simplex, one row of a sparse matrix at a time."""
 
 import numpy as np
-from numba import njit
+
+from fnmf._compile import njit
 
 
 @njit(cache=True, nogil=True)

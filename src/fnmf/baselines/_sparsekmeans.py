@@ -40,7 +40,7 @@ class SparseKMeans(Rival):
         Turns of weights and clusters.
     tol : float, default=1e-4
         Relative change of the weights that ends them.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of k-means and of the shuffling.
 
     Attributes

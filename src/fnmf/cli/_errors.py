@@ -15,6 +15,12 @@ import typer
 from fnmf.cli._output import OutputError, give_up_output
 
 FAILED, WRONG = 1, 2
+# As shells count: 128 and the number of the signal.
+INTERRUPTED, TERMINATED = 130, 143
+
+
+class Terminated(KeyboardInterrupt):
+    """Somebody asked this process to end; it cleans up exactly as after Ctrl-C."""
 
 
 class UsageError(Exception):
@@ -44,13 +50,14 @@ def handled() -> Iterator[Outcome]:
         sys.stdout.flush()
     except (typer.Exit, typer.Abort, SystemExit):
         raise
-    except KeyboardInterrupt:
-        fail(f"interrupted; {outcome.told()}.", FAILED)
+    except KeyboardInterrupt as error:
+        fail(f"interrupted; {outcome.told()}.", exit_code(error))
     except SystemError as error:
         # A compiled function that is interrupted while it returns says so in its own way.
-        if not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+        cause = error.__cause__ or error.__context__
+        if not isinstance(cause, KeyboardInterrupt):
             raise
-        fail(f"interrupted; {outcome.told()}.", FAILED)
+        fail(f"interrupted; {outcome.told()}.", exit_code(cause))
     except OutputError as error:
         give_up_output()
         if error.unread and outcome.folder is None:
@@ -64,6 +71,11 @@ def handled() -> Iterator[Outcome]:
     finally:
         if previous is not None:
             signal.signal(signal.SIGTERM, previous)
+
+
+def exit_code(error: KeyboardInterrupt) -> int:
+    """What a shell expects of a process that a signal has ended."""
+    return TERMINATED if isinstance(error, Terminated) else INTERRUPTED
 
 
 def sentence(error: Exception) -> tuple[str, int]:
@@ -112,10 +124,10 @@ def fail(text: str, code: int) -> NoReturn:
 
 
 def _interrupt_on_terminate() -> Any:
-    """A polite kill cleans up exactly like Ctrl-C."""
+    """A polite kill becomes an exception, as Ctrl-C is one."""
 
     def interrupt(*_: Any) -> None:
-        raise KeyboardInterrupt
+        raise Terminated
 
     try:
         return signal.signal(signal.SIGTERM, interrupt)

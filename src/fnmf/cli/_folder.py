@@ -6,6 +6,7 @@ and then its files move into place one by one; whoever is killed in between leav
 hidden folder, and the next command that opens the results finishes the move.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -115,7 +116,7 @@ def results_folder(folder: Path, check: Callable[[], None]) -> Iterator[Path]:
     # Through a link, the folder it points to is meant.
     folder = folder.resolve()
     if not folder.exists():
-        with atomic_folder(folder) as partial:
+        with _alone(folder), atomic_folder(folder) as partial:
             yield partial
             _list_files(partial)
         return
@@ -138,6 +139,21 @@ def results_folder(folder: Path, check: Callable[[], None]) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Say in words that another run was faster; its results stay."""
+    try:
+        yield
+    except OSError as error:
+        taken = error.errno in (errno.EEXIST, errno.ENOTEMPTY) and folder.is_dir()
+        if not taken or error.filename2 is None:
+            raise
+        raise UsageError(
+            f"another run has written {folder} meanwhile; its results are there, and those of "
+            "this run were not kept. Run again with another --out, or with --force."
+        ) from error
 
 
 def finish_moves(folder: Path) -> None:

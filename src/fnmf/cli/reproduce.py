@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fnmf.cli._errors import exit_code
+
 if TYPE_CHECKING:
     from fnmf.experiments import Progress
 
@@ -181,9 +183,9 @@ def reproduce(
                 command=command,
             )
             written = run_experiments(order, display.show, display.tell)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         typer.echo(f"\nStopped; finished runs are in {out}. To go on: {command}", err=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(exit_code(error)) from None
     except (ValueError, FileNotFoundError, ModuleNotFoundError) as error:
         typer.echo(f"fnmf reproduce: {error}", err=True)
         raise typer.Exit(2) from error

@@ -52,7 +52,7 @@ class MappedCSR:
     def open(cls, folder: str | Path) -> Self:
         """Map the matrix that :meth:`write` stored in ``folder``."""
         folder = Path(folder)
-        shape = json.loads((folder / "shape.json").read_text())
+        shape = json.loads((folder / "shape.json").read_text(encoding="utf-8"))
         data, indices, indptr = (
             np.load(folder / f"{part}.npy", mmap_mode="r", allow_pickle=False) for part in _PARTS
         )
@@ -65,7 +65,9 @@ class MappedCSR:
         folder.mkdir(parents=True, exist_ok=True)
         for part in _PARTS:
             np.save(folder / f"{part}.npy", getattr(X, part), allow_pickle=False)
-        (folder / "shape.json").write_text(json.dumps([int(size) for size in X.shape]))
+        (folder / "shape.json").write_text(
+            json.dumps([int(size) for size in X.shape]), encoding="utf-8"
+        )
 
     def check(self) -> None:
         """Raise ``ValueError`` unless the arrays form a canonical CSR matrix."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.data._blocks import sparse_blocks
 from fnmf.data._dense import DenseView
 from fnmf.data._mapped import MappedCSR

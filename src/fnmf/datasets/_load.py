@@ -52,7 +52,7 @@ def cache_home() -> Path:
 
 def canonical_name(name: str) -> str:
     """The library's own name of a data set, given that name or the paper's, in any case."""
-    wanted = name.casefold().replace("_", "-") if isinstance(name, str) else ""
+    wanted = str(name).casefold().replace("_", "-")
     for source in SOURCES.values():
         stored = (source.stem or source.name).replace("_", "-")
         if wanted in (source.name, source.paper_name.casefold(), stored):

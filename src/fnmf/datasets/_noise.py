@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import Bunch, check_array, check_random_state
+from sklearn.utils import Bunch, check_array
 
+from fnmf._random import as_random_state
 from fnmf.validation import check_choice, check_integer
 
 __all__ = ["NOISED_YALE", "add_noise_features", "noised_yale", "occlude", "unit_rows"]
@@ -102,7 +103,7 @@ def add_noise_features(
         zero, with the mean of X. ``"permuted"``: columns of X drawn with replacement, each
         shuffled on its own; same distribution, no information. ``"heavy-tailed"``: Pareto
         of index 2 with the mean of X; its variance is infinite.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the noise.
 
     Returns
@@ -126,7 +127,7 @@ def add_noise_features(
     informative = np.arange(data.shape[1] + n_noise) < data.shape[1]
     if n_noise == 0:
         return data, informative
-    noise = _KINDS[kind](data, n_noise, check_random_state(random_state))
+    noise = _KINDS[kind](data, n_noise, as_random_state(random_state))
     return np.hstack([data, noise.astype(data.dtype)]), informative
 
 
@@ -146,7 +147,7 @@ def occlude(
         Shape of one image.
     size : int
         Side of the block in pixels.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of places and values.
 
     Returns
@@ -175,7 +176,7 @@ def occlude(
             f"size={size} is larger than the image of shape {image_shape}; "
             f"use at most {min(height, width)}."
         )
-    rng = check_random_state(random_state)
+    rng = as_random_state(random_state)
     largest = data.max()
     tops = rng.randint(height - size + 1, size=len(data))
     lefts = rng.randint(width - size + 1, size=len(data))
@@ -194,7 +195,7 @@ def noised_yale(kind: str, *, random_state: Any = 0, **options: Any) -> Bunch:
     kind : {"Noise", "4x4", "6x6", "8x8"}
         ``"Noise"`` appends d / 3 uniform noise features; the others hide a block of that
         size in every image. All noise lies between 0 and the largest pixel.
-    random_state : int, RandomState instance or None, default=0
+    random_state : int, RandomState, Generator or None, default=0
         Seed of the noise.
     **options
         Passed to :func:`fnmf.datasets.load`.

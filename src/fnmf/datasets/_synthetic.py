@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
+from fnmf._random import as_random_state
 from fnmf.validation import check_integer, check_real
 
 __all__ = ["make_noisy_gaussians", "make_planted_subspaces"]
@@ -27,7 +27,7 @@ def make_noisy_gaussians(
         Number of samples, spread evenly over the three classes.
     n_noise : int, default=5
         Number of noise dimensions, uniform from 0 to 3.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed.
 
     Returns
@@ -46,7 +46,7 @@ def make_noisy_gaussians(
     """
     n_samples = check_integer("n_samples", n_samples, low=3)
     n_noise = check_integer("n_noise", n_noise, low=0)
-    rng = check_random_state(random_state)
+    rng = as_random_state(random_state)
     y = np.sort(np.arange(n_samples) % len(_CENTRES))
     informative = _CENTRES[y] + _SPREAD * rng.standard_normal((n_samples, 2))
     noise = rng.uniform(0, _NOISE_LARGEST, size=(n_samples, n_noise))
@@ -80,7 +80,7 @@ def make_planted_subspaces(
         All features, with those that belong to no cluster.
     lift : float, default=1.0
         How much a cluster's own features are raised; 0 hides the clusters.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed.
 
     Returns
@@ -109,7 +109,7 @@ def make_planted_subspaces(
             f"n_features={n_features} is too small for {n_clusters} clusters with "
             f"{n_informative} features each; use at least {n_clusters * n_informative}."
         )
-    rng = check_random_state(random_state)
+    rng = as_random_state(random_state)
     y = np.sort(np.arange(n_samples) % n_clusters)
     chosen = rng.permutation(n_features)[: n_clusters * n_informative]
     features = np.zeros((n_clusters, n_features), dtype=bool)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from fnmf.experiments._plan import FACE_SETS, PAPER_WEIGHTINGS, STUDIED, TABLE_SETS, TOY_METHODS
-from fnmf.experiments._registry import NOISED_SETS, problems
+from fnmf.experiments._plan import FACE_SETS, PAPER_WEIGHTINGS, STUDIED, TOY_METHODS
+from fnmf.experiments._registry import NOISED_SETS, TABLE_SETS, problems
 from fnmf.experiments._store import Store
 from fnmf.experiments._summary import by_setting, summarise
 from fnmf.metrics import clustering_accuracy

@@ -62,7 +62,20 @@ def texts(dataset: Any, limit: int) -> list[str]:
     values = checked(dataset, limit)[()]
     if np.ndim(values) != 1:
         raise RefusedError(f": {dataset.name!r} is not a list of names")
+    return decoded(values)
+
+
+def decoded(values: Any) -> list[str]:
+    """Bytes and numbers as text."""
     return [v.decode("utf-8", "replace") if isinstance(v, bytes) else str(v) for v in values]
+
+
+def field(table: Any, name: str, limit: int) -> Any:
+    """A column of a table as anndata stored them before 0.7: records in one dataset."""
+    if checked(table, limit).dtype.names is None or name not in table.dtype.names:
+        known = ", ".join(repr(key) for key in (table.dtype.names or ())[:12]) or "none"
+        raise RefusedError(f": {table.name[1:]} has no column {name!r}; it has {known}")
+    return table.fields(name)[()]
 
 
 def index(file: Any, axis: str, limit: int) -> list[str] | None:
@@ -71,7 +84,7 @@ def index(file: Any, axis: str, limit: int) -> list[str] | None:
         return None
     group = get(file, axis)
     if isinstance(group, h5py.Dataset):
-        raise RefusedError(" was written by an old anndata; write it again with a new one")
+        return decoded(field(group, "index", limit))
     key = group.attrs.get("_index", "_index")
     key = key.decode() if isinstance(key, bytes) else str(key)
     return texts(get(group, key), limit) if key in group else None
@@ -80,14 +93,29 @@ def index(file: Any, axis: str, limit: int) -> list[str] | None:
 def column(file: Any, name: str, limit: int) -> list[str]:
     """A column of ``obs``."""
     obs = get(file, "obs") if "obs" in file else {}
+    if isinstance(obs, h5py.Dataset):
+        stored = f"{name}_categories"
+        uns = get(file, "uns") if "uns" in file else {}
+        values = field(obs, name, limit)
+        return (
+            named(values, texts(get(uns, stored), limit), name)
+            if stored in uns
+            else decoded(values)
+        )
     if name not in obs:
         known = ", ".join(repr(key) for key in list(obs)[:12]) or "none"
         raise RefusedError(f": obs has no column {name!r}; it has {known}")
     found = get(obs, name)
     if not isinstance(found, h5py.Group):
         return texts(found, limit)
-    categories = texts(get(found, "categories"), limit)
     codes = checked(get(found, "codes"), limit)[()]
+    return named(codes, texts(get(found, "categories"), limit), name)
+
+
+def named(codes: Any, categories: list[str], name: str) -> list[str]:
+    """Categories by their numbers; -1 is none."""
+    if codes.dtype.kind not in "iu":
+        raise RefusedError(f": the categories of {name!r} do not fit its codes")
     if codes.size and not -1 <= codes.min() <= codes.max() < len(categories):
         raise RefusedError(f": the categories of {name!r} do not fit its codes")
     return [categories[code] if code >= 0 else "" for code in codes]
@@ -116,12 +144,14 @@ def send_matrix(X: Any, limit: int) -> tuple[int, int]:
 def matrix(file: Any, request: dict[str, Any]) -> tuple[Any, str]:
     """The matrix that was asked for, and the group with the names of its columns."""
     layers = list(get(file, "layers")) if "layers" in file else []
-    send(facts={"layers": layers[:50], "has_raw": "raw" in file})
+    send(facts={"layers": layers[:50], "has_raw": "raw" in file or "raw.X" in file})
     if request["layer"]:
         if request["layer"] not in layers:
             known = ", ".join(repr(name) for name in layers[:12]) or "none"
             raise RefusedError(f": there is no layer {request['layer']!r}; it has {known}")
         return get(get(file, "layers"), request["layer"]), "var"
+    if request["raw"] and "raw.X" in file:
+        return get(file, "raw.X"), "raw.var"
     if request["raw"]:
         raw = get(file, "raw")
         return get(raw, "X"), "raw/var" if "var" in raw else "var"
@@ -135,8 +165,8 @@ def main(request: dict[str, Any]) -> None:
     with h5py.File(request["path"], "r") as file:
         found, var = matrix(file, request)
         send_matrix(found, limit)
-        group = get(file, "raw") if var == "raw/var" else file
-        facts = {"names": index(group, "var", limit), "ids": index(file, "obs", limit)}
+        group, names = (get(file, "raw"), "var") if var == "raw/var" else (file, var)
+        facts = {"names": index(group, names, limit), "ids": index(file, "obs", limit)}
         send(facts=facts)
         for key in ("id_column", "label_column"):
             if request[key]:

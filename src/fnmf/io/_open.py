@@ -21,6 +21,8 @@ _SAMPLE = 1 << 18
 _SAMPLE_LINES = 12
 _LONGEST_SAMPLE = 1 << 26
 _LONGEST_LINE = 1 << 28
+# Unpacked bytes after which the ratio to the packed ones counts; before, buffers would blur it.
+_UNWATCHED = 1 << 26
 _PIECES = 16
 _PIECE = 1 << 13
 
@@ -64,9 +66,9 @@ def check_readable(path: Path) -> int:
 class _Limited(io.RawIOBase):
     """Counts what comes out of an unpacker and stops a decompression bomb."""
 
-    def __init__(self, inner: BinaryIO, packed: int, path: Path) -> None:
-        self._inner, self._path = inner, path
-        self._left = max(FREE_SIZE, packed * PACKED_RATIO)
+    def __init__(self, inner: BinaryIO, packed: BinaryIO, size: int, path: Path) -> None:
+        self._inner, self._packed, self._path = inner, packed, path
+        self._done, self._most = 0, max(FREE_SIZE, size * PACKED_RATIO)
 
     def readable(self) -> bool:
         return True
@@ -79,8 +81,10 @@ class _Limited(io.RawIOBase):
             raise TableError(
                 f"{self._path} is a damaged compressed file: {one_line(error)}"
             ) from error
-        self._left -= len(data)
-        if self._left < 0:
+        self._done += len(data)
+        # What was unpacked so far tells a bomb long before all of it would.
+        swollen = self._done > _UNWATCHED and self._done > PACKED_RATIO * self._packed.tell()
+        if swollen or self._done > self._most:
             raise TableError(
                 f"{self._path} unpacks to more than {PACKED_RATIO} times its size, which no honest "
                 "table does; unpack it yourself if you trust it"
@@ -90,6 +94,7 @@ class _Limited(io.RawIOBase):
 
     def close(self) -> None:
         self._inner.close()
+        self._packed.close()
         super().close()
 
 
@@ -100,17 +105,23 @@ def open_bytes(path: Path) -> BinaryIO:
         start = file.read(8)
     for magic, unpack in _UNPACKERS.items():
         if start.startswith(magic):
-            inner = unpack(path, "rb")
-            return io.BufferedReader(_Limited(inner, size, path), 1 << 16)
+            packed = open(path, "rb")  # noqa: SIM115 (closed with what reads it)
+            limited = _Limited(unpack(packed, "rb"), packed, size, path)
+            return io.BufferedReader(limited, 1 << 16)
     if start.startswith(b"PK\x03\x04"):
-        limited = _Limited(_only_member(path), size, path)
+        packed = open(path, "rb")  # noqa: SIM115
+        try:
+            limited = _Limited(_only_member(packed, path), packed, size, path)
+        except TableError:
+            packed.close()
+            raise
         return io.BufferedReader(limited, 1 << 16)
     return open(path, "rb")
 
 
-def _only_member(path: Path) -> BinaryIO:
+def _only_member(packed: BinaryIO, path: Path) -> BinaryIO:
     try:
-        archive = zipfile.ZipFile(path)
+        archive = zipfile.ZipFile(packed)
         members = [m for m in archive.infolist() if not m.is_dir()]
         if any(m.filename.startswith(("xl/", "word/", "content.xml")) for m in members):
             raise TableError(f"{path} is a spreadsheet or document; export the table as CSV")

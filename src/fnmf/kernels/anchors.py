@@ -1,7 +1,8 @@
 """Sums over anchors: what samples give to the anchors that hold them, and get back."""
 
 import numpy as np
-from numba import njit
+
+from fnmf._compile import njit
 
 
 @njit(nogil=True, cache=True)

@@ -1,7 +1,8 @@
 """Compiled passes over CSR rows: products with other rows, and sums by cluster."""
 
 import numpy as np
-from numba import njit
+
+from fnmf._compile import njit
 
 
 @njit(nogil=True, cache=True)

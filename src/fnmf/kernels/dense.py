@@ -8,8 +8,8 @@ same float type as all the rest.
 """
 
 import numpy as np
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.data import BATCH
 from fnmf.kernels.groups import (
     add_grams,

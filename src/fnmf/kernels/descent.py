@@ -1,8 +1,8 @@
 """Coordinate descent on small non-negative quadratic problems, one for each row."""
 
 import numpy as np
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.kernels.compiler import FAST
 
 

@@ -1,8 +1,8 @@
 """Rows solved one by one with U and the weights held fixed."""
 
 import numpy as np
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.kernels.descent import descend_row, mix_grams
 from fnmf.kernels.lanes import quads
 from fnmf.kernels.rows import assign_row

@@ -6,8 +6,7 @@ one vector for each entry and little else. Rows of small arrays are given as arr
 since cutting them out would cost more than the work on them.
 """
 
-from numba import njit
-
+from fnmf._compile import njit
 from fnmf.kernels.lanes import (
     QUAD,
     add_product,

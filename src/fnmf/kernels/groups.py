@@ -6,8 +6,8 @@ Matrices over the components lie one below the other, their rows padded to lines
 """
 
 import numpy as np
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.kernels.lanes import (
     add_scaled,
     divided,

@@ -5,8 +5,8 @@ the precision of the products, and only the others are measured in double precis
 """
 
 import numpy as np
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.kernels.lanes import (
     add_scaled,
     any_below,

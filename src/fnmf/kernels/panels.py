@@ -4,8 +4,7 @@ Arrays over the features are padded to whole lines, those over the components to
 Codes are read before the loops that write: a loop that may overwrite them reads them every time.
 """
 
-from numba import njit
-
+from fnmf._compile import njit
 from fnmf.kernels.lanes import add_scaled, load_line, nothing, store
 from fnmf.kernels.tiles import COMPONENTS, LINE, ROWS, wide_vectors
 

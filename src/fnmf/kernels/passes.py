@@ -7,8 +7,8 @@ of rows that lie as they are needed.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.data import View
 from fnmf.kernels.compiler import FAST
 from fnmf.kernels.rescale import Rescaled

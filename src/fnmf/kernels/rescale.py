@@ -3,9 +3,10 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import overload, register_jitable
 
+from fnmf._compile import njit
 from fnmf.kernels.lanes import load_part, store
 from fnmf.kernels.tiles import LINE, ROWS, wide_vectors
 

@@ -1,8 +1,8 @@
 """Compiled updates of a single sample: its code v and its assignment p."""
 
 import numpy as np
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.kernels.descent import descend_row, mix_grams
 from fnmf.kernels.lanes import (
     QUAD,

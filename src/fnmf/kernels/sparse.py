@@ -5,8 +5,8 @@ entry is in ``entries``; the codes are updated four rows at a time, as for dense
 """
 
 import numpy as np
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.kernels.entries import (
     add_entries,
     add_entry_moments,

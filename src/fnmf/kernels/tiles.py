@@ -8,10 +8,11 @@ of components to a multiple of five and of weightings to a multiple of three wit
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic, register_jitable
 
-from fnmf.kernels.descent import FAST
+from fnmf._compile import njit
+from fnmf.kernels.compiler import FAST
 
 ROWS, COMPONENTS, WEIGHTINGS = 4, 5, 3
 # Internal arrays over the features are padded to whole cache lines (of either float type).

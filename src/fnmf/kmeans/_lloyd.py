@@ -1,8 +1,8 @@
 """k-means in few dimensions, compiled: scikit-learn's checks would cost more than the work."""
 
 import numpy as np
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.kernels.compiler import FAST
 from fnmf.kmeans._seeding import chosen_rows, numbers_for
 from fnmf.relevance.defaults import DEFAULTS, Defaults

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numba import njit
 from sklearn.cluster import KMeans
 
+from fnmf._compile import njit
 from fnmf.execution import pools
 from fnmf.kernels.compiler import FAST
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from fnmf._sklearn import OWN_ATTRIBUTES, kmeans_threads
 from fnmf.baselines import Method, registered
 from fnmf.data import is_dask
 from fnmf.persistence._container import ModelFileError
@@ -12,13 +13,6 @@ from fnmf.persistence._shapes import check_complete, check_kmeans, check_shapes
 if TYPE_CHECKING:
     from fnmf.persistence._values import Decoder, Encoder
 
-# Kept by scikit-learn on instances for its own use; they hold no result of a fit.
-_TRANSIENT = (
-    "_skl_callbacks",
-    "_skl_callbacks_to_teardown",
-    "_callback_fit_ctx",
-    "_parent_callback_ctx",
-)
 KMEANS = "sklearn.KMeans"
 _KMEANS_ATTRIBUTES = (
     "cluster_centers_",
@@ -59,7 +53,7 @@ def estimator_to_json(value: Any, encode: "Encoder") -> dict[str, Any] | None:
             attributes = {
                 key: _plain(key, item)
                 for key, item in vars(value).items()
-                if key not in parameters and key not in _TRANSIENT
+                if key not in parameters and key not in OWN_ATTRIBUTES
             }
             return _description(name, value, attributes, encode)
     return None
@@ -140,7 +134,6 @@ def _parameters(known: Any, params: dict[str, Any], decode: "Decoder") -> dict[s
 
 def _kmeans(params: dict[str, Any], attributes: dict[str, Any], decode: "Decoder") -> Any:
     from sklearn.cluster import KMeans
-    from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
     model = KMeans(**_parameters(KMeans, params, decode))
     values = {key: decode(attributes[key]) for key in _KMEANS_ATTRIBUTES if key in attributes}
@@ -148,6 +141,6 @@ def _kmeans(params: dict[str, Any], attributes: dict[str, Any], decode: "Decoder
         check_kmeans(values)
         for key, value in values.items():
             setattr(model, key, value)
-        model._n_threads = _openmp_effective_n_threads()
+        model._n_threads = kmeans_threads()
         model.cluster_centers_ = np.ascontiguousarray(model.cluster_centers_)
     return model

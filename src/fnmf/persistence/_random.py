@@ -16,7 +16,9 @@ _WORDS: dict[str, dict[str, tuple[int, int]]] = {
 _LARGEST = {"pos": 624, "buffer_pos": 4, "has_uint32": 1, "has_gauss": 1}
 
 
-def random_to_json(value: np.random.RandomState | np.random.Generator, where: str) -> dict:
+def random_to_json(
+    value: np.random.RandomState | np.random.Generator, where: str
+) -> dict[str, Any]:
     """The complete state as a dictionary of plain values and arrays."""
     if isinstance(value, np.random.Generator):
         state = dict(value.bit_generator.state)

@@ -11,6 +11,18 @@ from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.statistics import Moments
 
 
+def faint_features(count: int) -> tuple[Warning, ...]:
+    """That some features are nothing beside the largest one, and what to do."""
+    if not count:
+        return ()
+    told = (
+        f"{count} features are so much smaller than the largest one that they cannot be seen "
+        "beside it and were left out; bring the columns of X to common units, for example with "
+        "sklearn.preprocessing.MinMaxScaler."
+    )
+    return (UserWarning(told),)
+
+
 def fit_warnings(
     choice: Choice, found: Moments, settings: Settings, defaults: Defaults = DEFAULTS
 ) -> list[Warning]:

@@ -144,7 +144,9 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
     inputs.progress.say(choice.report())
     if choice.columns is not None:
         caps = choice.columns.caps
-        statistics = capped_statistics(statistics.view, statistics.typical, caps)
+        statistics = capped_statistics(
+            statistics.view, statistics.typical, caps, statistics.n_faint
+        )
     # 3. Prepare all rows.
     labels = centres = moments = None
     if choice.about_means:

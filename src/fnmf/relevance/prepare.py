@@ -68,6 +68,8 @@ class FeatureStatistics:
         Mean of the positive values of each feature, and the largest values let through.
     raw : View
         Capped rows in the units of the data.
+    n_faint : int
+        Number of features too small beside the largest one to be seen; they are capped at 0.
     signed : bool
         Whether there are negative values: 0 is then no natural end, so that neither typical
         values nor caps at multiples of these nor directions from 0 mean anything.
@@ -77,6 +79,7 @@ class FeatureStatistics:
     typical: np.ndarray
     caps: np.ndarray
     raw: View
+    n_faint: int = 0
     signed: bool = False
 
 
@@ -129,13 +132,18 @@ def feature_statistics(
             return replace(capped_statistics(view, size, without), signed=True)
     sums, positive = column_sums(view, runner)
     typical = rounded(sums / np.maximum(positive, 1))
-    return capped_statistics(view, typical, defaults.cap * typical)
+    seen = typical > defaults.faint * typical.max(initial=0)
+    n_faint = int(np.count_nonzero(typical[~seen]))
+    typical = np.where(seen, typical, 0)
+    return capped_statistics(view, typical, defaults.cap * typical, n_faint)
 
 
-def capped_statistics(view: View, typical: np.ndarray, caps: np.ndarray) -> FeatureStatistics:
+def capped_statistics(
+    view: View, typical: np.ndarray, caps: np.ndarray, n_faint: int = 0
+) -> FeatureStatistics:
     """The same with values capped elsewhere."""
     raw = Preparation(caps, np.ones(len(caps))).view(view, view.constant(1.0))
-    return FeatureStatistics(view, typical, caps, raw)
+    return FeatureStatistics(view, typical, caps, raw, n_faint)
 
 
 def prepare(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fnmf._fitted import Fitted
@@ -16,6 +17,7 @@ from fnmf.factorization.terms import (
     ResidualWeighting,
     UnitBasis,
 )
+from fnmf.relevance.fit_warnings import faint_features
 from fnmf.relevance.new_rows import comparable_rows, decode, encode_rows, predict_rows
 from fnmf.relevance.pipeline import Stage, clusters_of, fit, inputs_of
 from fnmf.relevance.record import clusters_record, finished_record
@@ -62,7 +64,9 @@ class RelevanceScheme(Scheme):
         """The record of a fit."""
         inputs = self.inputs
         view = inputs.statistics.view
-        return finished_record(start_result, inputs.problem, view, inputs.runner)
+        record = finished_record(start_result, inputs.problem, view, inputs.runner)
+        left_out = faint_features(inputs.statistics.n_faint)
+        return replace(record, warnings=(*left_out, *record.warnings))
 
 
 class ClusterScheme(RelevanceScheme):

@@ -14,7 +14,7 @@ from fnmf.execution import Runner
 from fnmf.streaming._memory import Memory
 from fnmf.streaming._renewal import Before, renewed
 from fnmf.streaming._reservoir import Reservoir
-from fnmf.validation import check_integer, check_real
+from fnmf.validation import check_real
 
 _MAX_SEED = np.iinfo(np.int32).max
 # The model is renewed when this share of what is remembered has come since the last time,
@@ -48,8 +48,6 @@ class Pace:
     sample_size: int
 
     def __post_init__(self) -> None:
-        check_integer("batch_size", self.batch_size, low=1)
-        check_integer("sample_size", self.sample_size, low=1)
         if check_real("forget_factor", self.forget_factor, strict=True) > 1:
             raise ValueError(
                 f"forget_factor={self.forget_factor} is more than 1; use 1 to forget nothing, "

@@ -106,6 +106,11 @@ def check_data(
         return _check_mapped(estimator, X, reset, non_negative, min_samples)
     if sp.issparse(X):
         check_structure(X, "X")
+    elif type(X).__module__.partition(".")[0] == "anndata":
+        raise TypeError(
+            f"X is an {type(X).__name__} of anndata; use fnmf.scverse.tl.fnmf(adata), which writes "
+            "its results into it, or pass a matrix of cells by genes such as adata.X."
+        )
     try:
         checked: Any = validate_data(
             estimator,

@@ -77,7 +77,7 @@ class Store:
     def seen(self, client: Any) -> bool:
         """Whether all workers of a cluster see it."""
         place, word = self._folder / "word", secrets.token_hex(16)
-        place.write_text(word)
+        place.write_text(word, encoding="utf-8")
         # Who dies meanwhile is asked nothing.
         return all(client.run(sees, str(place), word, on_error="ignore").values())
 

@@ -131,7 +131,7 @@ def arrived(made: Any, at: int, place: int, factors: Opaque, lease: Any) -> np.n
 def sees(path: str, word: str) -> bool:
     """Whether a file is here too."""
     try:
-        return Path(path).read_text() == word
+        return Path(path).read_text(encoding="utf-8") == word
     except OSError:
         return False
 

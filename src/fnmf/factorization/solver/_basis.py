@@ -1,8 +1,8 @@
 """The step of the basis U from the sums of a sweep."""
 
 import numpy as np
-from numba import njit
 
+from fnmf._compile import njit
 from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.solver._sweeps import Sweeps
 from fnmf.kernels.descent import descend_rows

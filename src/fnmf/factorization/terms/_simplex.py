@@ -3,7 +3,8 @@
 import math
 
 import numpy as np
-from numba import njit
+
+from fnmf._compile import njit
 
 # Curvatures below this, relative to the largest, count as none.
 FLAT = 1e-290

@@ -1,0 +1,65 @@
+"""What scikit-learn has only since 1.9, or does not promise: nothing else here knows of it.
+
+Callbacks (``sklearn.callback``) are experimental. Without them estimators have no
+``set_callbacks``, and fits are the same.
+"""
+
+import functools
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from typing import Any, NoReturn, TypeVar, cast
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+# Kept by scikit-learn on instances for its own use; they hold no result of a fit.
+OWN_ATTRIBUTES = (
+    "_skl_callbacks",
+    "_skl_callbacks_to_teardown",
+    "_callback_fit_ctx",
+    "_parent_callback_ctx",
+)
+
+
+class _WithoutCallbacks:
+    """What an estimator inherits where scikit-learn has no callbacks."""
+
+    @property
+    def set_callbacks(self) -> NoReturn:
+        """Exists in later versions; asking for it says so."""
+        import sklearn
+
+        raise AttributeError(
+            f"set_callbacks needs scikit-learn 1.9 or later; this is {sklearn.__version__}."
+        )
+
+
+def _without_callbacks(fit: Fit) -> Fit:
+    """The same method one call deeper, as with callbacks: warnings count the calls."""
+
+    @functools.wraps(fit)
+    def called(*arguments: Any, **options: Any) -> Any:
+        return fit(*arguments, **options)
+
+    return cast(Fit, called)
+
+
+CallbackSupportMixin: Any = _WithoutCallbacks
+with_callbacks: Callable[[Fit], Fit] = _without_callbacks
+with suppress(ModuleNotFoundError):
+    _callback = import_module("sklearn.callback")
+    CallbackSupportMixin, with_callbacks = _callback.CallbackSupportMixin, _callback.with_callbacks
+
+
+def fit_context(estimator: Any, max_subtasks: int) -> Any:
+    """The context in which callbacks of ``estimator`` are told of a fit; None if it has none."""
+    if not hasattr(estimator, "_skl_callbacks"):
+        return None
+    return estimator._init_callback_context(max_subtasks=max_subtasks)
+
+
+def kmeans_threads() -> int:
+    """What a fit of k-means keeps as its number of threads; ``predict`` does not work without."""
+    from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+
+    return int(_openmp_effective_n_threads())
