@@ -4,7 +4,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fnmf import FNMF, MiniBatchFNMF, RelevanceClusterer
+from fnmf import FNMF, MiniBatchFNMF, RelevanceClusterer, SemiFNMF
 
 ESTIMATORS = [
     FNMF(max_iter=100),
@@ -23,6 +23,7 @@ ESTIMATORS = [
     MiniBatchFNMF(max_iter=100, sample_size=200, batch_size=100),
     RelevanceClusterer(),
     RelevanceClusterer(3),
+    SemiFNMF(max_iter=50),
 ]
 
 

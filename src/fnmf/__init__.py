@@ -15,6 +15,7 @@ _HOME = {
     "MappedCSR": "fnmf.data",
     "MiniBatchFNMF": "fnmf._minibatch",
     "RelevanceClusterer": "fnmf._clusterer",
+    "SemiFNMF": "fnmf._semi",
     "WeightCollapseWarning": "fnmf.exceptions",
     "choose_n_components": "fnmf._choose",
     "load": "fnmf.persistence",
@@ -41,6 +42,7 @@ __all__ = [
     "MappedCSR",
     "MiniBatchFNMF",
     "RelevanceClusterer",
+    "SemiFNMF",
     "WeightCollapseWarning",
     "__version__",
     "choose_n_components",
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from fnmf._clusterer import RelevanceClusterer
     from fnmf._fnmf import FNMF
     from fnmf._minibatch import MiniBatchFNMF
+    from fnmf._semi import SemiFNMF
     from fnmf.data import MappedCSR
     from fnmf.exceptions import WeightCollapseWarning
     from fnmf.persistence import load, save

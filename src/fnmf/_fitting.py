@@ -18,12 +18,16 @@ from fnmf.factorization import Problem
 _MAX_SEED = np.iinfo(np.int32).max
 
 
-def fit_estimator(estimator: ClusterBase, X: Any, checkpoint: Any = None) -> Any:
+def fit_estimator(
+    estimator: ClusterBase, X: Any, checkpoint: Any = None, guidance: Any = None
+) -> Any:
     """Validate, fit from all starts, and set the attributes; returns the record with warnings."""
     settings = estimator._asked()
     scheme = estimator._scheme(settings)
     scheme.check(settings)
     data = estimator._checked(X, reset=True)
+    if guidance is not None:
+        settings = guidance.settings(settings, data)
     settings, number = estimator._numbered(settings, data)
     settings = settings.for_data(data)
     # Drawn again after the choice: a seed gives the same fit as with the number given.
@@ -35,7 +39,13 @@ def fit_estimator(estimator: ClusterBase, X: Any, checkpoint: Any = None) -> Any
     with workplace(estimator, data, settings.n_jobs) as (view, runner):
         cache, seeds = open_checkpoint(checkpoint, settings, view, drawn, runner, any_seeds=free)
         problem = Problem(
-            settings, view, int(seeds[-1]), hooks, cache, defaults=estimator._defaults
+            settings,
+            view,
+            int(seeds[-1]),
+            hooks,
+            cache,
+            defaults=estimator._defaults,
+            guidance=guidance,
         )
         fitted = best_start(problem, seeds[:-1], runner, scheme)
         if settings.consensus is not None:

@@ -18,6 +18,7 @@ LAYERS = (
     ("affinity",),
     ("factorization",),
     ("relevance",),
+    ("labels",),
     ("_schemes",),
     ("choosing",),
     ("streaming",),
@@ -25,6 +26,7 @@ LAYERS = (
     (
         "_fnmf",
         "_minibatch",
+        "_semi",
         "_base",
         "_callbacks",
         "_checkpoint",

@@ -27,7 +27,7 @@ _SHAPES = {
     "shift_": "d",
 }
 
-_TEXTS = ("feature_names_in_", "column_kinds_")
+_TEXTS = ("feature_names_in_", "column_kinds_", "classes_")
 
 
 def check_shapes(model: Any) -> None:

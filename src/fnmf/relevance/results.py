@@ -38,6 +38,8 @@ class FoundClusters:
         Means of the clusters, where these decide who belongs to them.
     moments : Moments or None
         Moments of the capped features by cluster, once they are known.
+    settled : bool
+        Whether the factorisation must not change the labels.
     """
 
     choice: Choice
@@ -47,6 +49,7 @@ class FoundClusters:
     labels: RowArray | None
     centres: np.ndarray | None = None
     moments: Moments | None = None
+    settled: bool = False
 
     # Nothing is iterated that an observer could end.
     ended: ClassVar[bool] = False
