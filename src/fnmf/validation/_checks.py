@@ -74,8 +74,8 @@ def check_weights(weights: Any, n_features: int | None = None) -> np.ndarray:
         found = np.empty(())
     if found.ndim != 1:
         raise ValueError(
-            f'weighting={weights!r} is not known; use "relevance", "paper", "uniform" or an array '
-            "with a weight for each feature."
+            f'weighting={weights!r} is not known; use one of "relevance", "paper", "uniform", or '
+            "an array with a weight for each feature."
         )
     if not np.isfinite(found).all() or (found < 0).any() or not found.any():
         raise ValueError("weighting must be finite and non-negative, and not 0 for all features.")
