@@ -90,6 +90,9 @@ def as_table(
         return None
     rows: Any = view.take(sample)
     rows = np.asarray(rows.toarray() if view.sparse else rows, np.float64)
+    # Features too small beside the largest one are left out, as everywhere.
+    seen = statistics.caps > 0 if statistics.n_faint else np.ones(rows.shape[1], bool)
+    rows = np.where(seen, rows, 0)
     groups = column_groups(rows, defaults)
     # A column that varies by rounding alone is constant.
     live = np.ptp(rows, axis=0) > CONSTANT * np.abs(rows).max(axis=0, initial=0)
@@ -109,6 +112,7 @@ def as_table(
         range_units=_range_units(rows, kinds == CONTINUOUS),
     )
     caps, units = np.where(live, caps, np.inf), 1 / np.where(spread > 0, spread, 1)
+    caps = np.where(seen, caps, 0)
     nowhere, repeated = np.zeros(len(kinds), bool), len(np.unique(rows, axis=0)) < len(rows)
     return table, TableColumns(groups, kinds, units, caps, lowest, ranges, nowhere, repeated)
 
