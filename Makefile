@@ -11,7 +11,14 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@
 
-demo: $(VENV)/.installed
+# The demonstration needs no more than the command and a plot.
+$(VENV)/.demo: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	test -e $(VENV)/.installed || \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[cli,plot]'
+	touch $@
+
+demo: $(VENV)/.demo
 	$(BIN)/fnmf demo
 
 # The paper's tables and figures; the data come from FNMF_DATA_HOME, the cache or a download.

@@ -130,3 +130,18 @@ def test_score_guides_a_search_without_a_scorer(case):
 def test_too_few_rows_cannot_be_scored(case):
     with pytest.raises(ValueError, match="at least 3"):
         case[3].score(case[0][:2])
+
+
+def test_answers_show_themselves_and_come_as_frames():
+    from fnmf.datasets import make_noisy_gaussians
+
+    X, _ = make_noisy_gaussians(random_state=0)
+    model = FNMF(3, tol=1e-2, random_state=0).fit(X)
+    why = model.explain(0, feature_names=["<i>", *"bcdefg"])
+    assert "&lt;i&gt;" in why._repr_html_()
+    assert "Explanation(" not in repr(why)
+    frame = model.explain(0, as_frame=True)
+    assert list(frame.columns) == ["feature", "value", "own", "second", "share"]
+    assert len(frame) == len(why.pulls) + len(why.against)
+    assert set(model.describe_clusters(as_frame=True)["cluster"]) == {"0", "1", "2"}
+    assert "<table>" in model.describe_clusters()._repr_html_()

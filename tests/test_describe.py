@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fnmf.describe import cluster_statistics, describe_clusters
+from fnmf.describe import cluster_statistics, contrast_clusters, describe_clusters
 
 
 @pytest.fixture
@@ -20,8 +20,11 @@ def test_sentences_name_what_differs_and_nothing_else(customers):
     X, labels = customers
     names = ["bread", "coffee", "noise", "more noise"]
     first, second, third = describe_clusters(X, labels, feature_names=names, unit="customers")
-    assert str(first).startswith("30 customers: much bread")
-    assert "hardly any coffee" in str(second)
+    here, others = np.median(X[:30, 0]), np.median(X[30:, 0])
+    assert str(first).startswith(f"30 customers: bread {here:.2g} (others {others:.2g})")
+    assert "coffee 0.1 (others 4.1)" in str(second)
+    assert [one.title for one in (first, second)] == ["high bread", "low coffee"]
+    assert "standard deviations" in first.contrasts[0].detail
     assert "noise" not in f"{first} {second} {third}"
     assert first.contrasts[0].mean == pytest.approx(X[:30, 0].mean())
     assert first.contrasts[0].rest == pytest.approx(X[30:, 0].mean())
@@ -53,14 +56,72 @@ def test_chance_keeps_up_with_the_number_of_features():
     assert sum(len(cluster.contrasts) for cluster in found) < 0.001 * 20_000
 
 
-@pytest.mark.parametrize(
-    ("mean", "rest", "word"),
-    [(9, 3, "much"), (4, 3, "more"), (3, 4, "less"), (2, 6, "little"), (0.1, 6, "hardly any")],
-)
-def test_words_follow_the_ratio(mean, rest, word):
-    from fnmf.describe import Contrast
+def test_negative_values_and_backward_scales_are_told_as_they_are():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], 50)
+    X = np.column_stack([np.where(labels, -38.0, 120.0), np.where(labels, 94.0, 10.0)])
+    X += rng.normal(0, 1, X.shape)
+    first, second = describe_clusters(X, labels, feature_names=["balance_eur", "days_since"])
+    assert "balance_eur −38 (others 120)" in str(second)
+    assert "days_since 10 (others 94)" in str(first)
+    assert {c.direction for c in second.contrasts} == {"higher", "lower"}
 
-    assert Contrast("tea", 0, mean, rest, mean - rest).word == word
+
+def test_shares_are_told_of_flags_and_one_value_of_a_category():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], 40)
+    names = ["news=yes", "region=a", "region=b", "region=c"]
+    X = np.column_stack([labels == 0, *(labels == k for k in range(3))]).astype(float)
+    X[::10] = rng.integers(0, 2, (12, 4))
+    found = describe_clusters(X, labels, feature_names=names)
+    for cluster in found:
+        columns = [c.feature.partition("=")[0] for c in cluster.contrasts]
+        assert len(columns) == len(set(columns))
+    assert "%" in str(found[0])
+    assert {c.measure for cluster in found for c in cluster.contrasts} == {"share"}
+
+
+def test_counts_whose_medians_are_equal_are_told_by_their_means():
+    X = np.zeros((60, 1))
+    X[:12, 0] = 5
+    first = describe_clusters(X, np.repeat([0, 1], 30), relevant=[True])[0]
+    assert first.contrasts[0].measure == "mean"
+    assert str(first.contrasts[0]) == "feature 0 2 (others 0)"
+
+
+def test_any_two_clusters_can_be_compared(customers):
+    X, labels = customers
+    names = ["bread", "coffee", "noise", "more noise"]
+    found = contrast_clusters(X, labels, 0, 2, feature_names=names)
+    assert [c.feature for c in found] == ["bread"]
+    assert found[0].others == pytest.approx(np.median(X[labels == 2, 0]))
+    assert found[0].direction == "higher"
+    with pytest.raises(ValueError, match="9 is no cluster"):
+        contrast_clusters(X, labels, 0, 9)
+
+
+def test_equal_titles_get_what_tells_them_apart():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1, 2], 40)
+    X = rng.normal(0, 0.1, (120, 2))
+    X[labels == 0, 0] -= 9
+    X[labels == 1, 1] += 2
+    X[labels == 2, 1] -= 2
+    titles = [one.title for one in describe_clusters(X, labels, feature_names=["a", "b"])]
+    assert len(set(titles)) == 3
+    assert titles[0] == "low a"
+
+
+def test_descriptions_show_themselves_in_a_notebook_and_as_a_frame(customers):
+    X, labels = customers
+    found = describe_clusters(X, labels, feature_names=["<b>", "coffee", "x", "y"])
+    page = found._repr_html_()
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
+    assert "30 samples (33%)" in page
+    frame = found.to_frame()
+    assert {"cluster", "name", "feature", "here", "others", "effect"} <= set(frame.columns)
+    assert frame.loc[frame["feature"] == "coffee", "here"].min() == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize("tails", [False, True])

@@ -26,8 +26,7 @@ model = fnmf.FNMF(4, random_state=0).fit(X)
 # %%
 # Every cluster in a sentence, in the units of the table.
 for cluster in describe_clusters(X, model.labels_, feature_names=names, unit="customers"):
-    print(cluster)
-    print("   ", "; ".join(str(contrast) for contrast in cluster.contrasts))
+    print(f"{cluster.title}: {cluster}")
 
 # %%
 # And on one page. Without a path it shows itself here, as it would in a notebook.

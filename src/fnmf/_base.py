@@ -26,7 +26,7 @@ from fnmf._interpretation import InterpretationMixin
 from fnmf._settings import Settings
 from fnmf.data import Data, View, is_dask, view_of, working_dtype
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.validation import check_data, in_ordinary_units
+from fnmf.validation import check_data, in_ordinary_units, shifted
 
 if TYPE_CHECKING:
     from fnmf.execution import Runner
@@ -36,10 +36,15 @@ if TYPE_CHECKING:
 def _recovers_rows(estimator: FactorisationBase) -> bool:
     from fnmf._schemes import SCHEMES
 
-    if estimator.weighting in SCHEMES and not SCHEMES[estimator.weighting].decodes:
+    own = estimator.weighting
+    given = not isinstance(own, str)
+    if (given and not np.all(np.asarray(own) > 0)) or (
+        not given and own in SCHEMES and not SCHEMES[own].decodes
+    ):
+        named = "weights of 0" if given else f'weighting="{own}"'
         raise AttributeError(
-            f'inverse_transform does not exist for weighting="{estimator.weighting}": features '
-            "of weight 0 cannot be recovered from the representation."
+            f"inverse_transform does not exist for {named}: features of weight 0 cannot be "
+            "recovered from the representation."
         )
     return True
 
@@ -82,7 +87,7 @@ class NonNegativeBase(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
+        tags.input_tags.positive_only = getattr(self, "negative", "error") != "shift"
         # Not through ClusterMixin: its checks feed negative data, which we must refuse.
         tags.estimator_type = "clusterer"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
@@ -148,8 +153,17 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
 
     def _checked(self, X: Any, *, reset: bool = False) -> Data:
         """Data as a fit may see them; ``reset`` for those of the fit itself."""
-        data = check_data(self, X, reset=reset, non_negative=self._non_negative)
+        shift = getattr(self, "negative", "error") == "shift"
+        data = check_data(self, X, reset=reset, non_negative=self._non_negative and not shift)
+        if shift:
+            data = shifted(self, data, reset=reset)
         return in_ordinary_units(self, data, reset=reset)
+
+    def _as_given(self, rows: Any) -> Any:
+        """Rows as a fit sees them in the units of the data, and where these start."""
+        # Models stored before there were units have none.
+        rows, shift = rows * getattr(self, "unit_", 1.0), getattr(self, "shift_", None)
+        return rows if shift is None or not shift.any() else rows - shift.astype(rows.dtype)
 
     def _new_rows(self, what: str, data: Data) -> np.ndarray:
         """What the scheme of the fit makes of new rows."""
@@ -199,7 +213,7 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
 
     def _html_repr(self) -> str:
         """What a notebook shows: scikit-learn's diagram, and below it what was learned."""
-        diagram: str = super()._html_repr()  # type: ignore[misc]
+        diagram: str = super()._html_repr()
         if not hasattr(self, "labels_"):
             return diagram
         from fnmf.display import summary_html
@@ -213,7 +227,7 @@ class FactorisationBase(ClusterBase, NonNegativeBase):
     _record = Fitted
     _number = "n_components"
     _non_negative = True
-    weighting: str
+    weighting: Any
     embedding_: np.ndarray
     assignments_: np.ndarray
 
@@ -257,12 +271,9 @@ class FactorisationBase(ClusterBase, NonNegativeBase):
         -------
         ndarray of shape (n_samples, n_features)
         """
-        from fnmf._schemes import SCHEMES
-
         check_is_fitted(self)
-        rows = SCHEMES[self.weighting].decode(Fitted.of(vars(self)), np.asarray(X))
-        # Models stored before there were units have none.
-        return rows * getattr(self, "unit_", 1.0)
+        scheme = self._scheme(self._settings())
+        return self._as_given(scheme.decode(Fitted.of(vars(self)), np.asarray(X)))
 
     def _asked(self) -> Settings:
         return Settings.of(self.get_params(deep=False))
@@ -273,7 +284,7 @@ class FactorisationBase(ClusterBase, NonNegativeBase):
     def _scheme(self, settings: Settings) -> type[Scheme]:
         from fnmf._schemes import SCHEMES
 
-        return SCHEMES[settings.weighting]
+        return SCHEMES[settings.scheme]
 
     def _light(self) -> Self:
         light = super()._light()

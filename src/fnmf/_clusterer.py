@@ -64,8 +64,8 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
 
     column_units : {"auto", "own", "typical", "spread"}, default="auto"
         Whether features are left in their own units or divided by their typical value or their
-        standard deviation. ``"auto"`` tries what makes sense for the data; features are divided
-        by their standard deviation if there are negative values.
+        standard deviation. ``"auto"`` tries what makes sense for the data; their own units and the
+        standard deviation if there are negative values.
 
     false_discovery_rate : float, default=0.1
         Features with a q-value of at most this are selected: about that share of them is there by
@@ -104,7 +104,8 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         Agreement of the clusters found from two halves of the features, in standard deviations
         from chance.
     structure_found_ : bool or None
-        Whether the clusters are more than chance; ``None`` if it could not be tested.
+        Whether the clusters are more than chance, by ``structure_`` (more than 5) or by a second
+        test with the features in use, see the page on relevance; ``None`` if neither could be made.
     chosen_ : list of dict
         Preparations that were tried, the chosen first: ``rows``, ``columns``, ``clusters`` by graph
         or means, ``features`` used, ``modularity``, features ``explained``, ``score``.
@@ -238,7 +239,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
             )
         given = {name: value for name, value in own.items() if name not in _OWN}
         given["n_clusters"] = None if automatic else k
-        return replace(Settings.of({**_defaults(), **given}), signed=True)
+        return replace(Settings.of({**_defaults(), **given}), negative="keep")
 
     def _settings(self) -> Settings:
         return self._asked().with_components(self.n_clusters_)

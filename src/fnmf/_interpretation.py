@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,10 +13,6 @@ from fnmf._fitted import Fitted, FittedClusters
 from fnmf.data import View, is_dask, view_of
 from fnmf.relevance.defaults import DEFAULTS
 from fnmf.validation import check_integer
-
-if TYPE_CHECKING:
-    from fnmf.describe import ClusterDescription
-    from fnmf.explain import Explanation
 
 _FEWEST_TO_SCORE = 3
 
@@ -88,7 +84,8 @@ class InterpretationMixin:
         feature_names: Sequence[Any] | None = None,
         unit: str = "samples",
         top: int = 4,
-    ) -> list[ClusterDescription]:
+        as_frame: bool = False,
+    ) -> Any:
         """Each cluster in a sentence: the features that set it apart, and how.
 
         Parameters
@@ -101,10 +98,12 @@ class InterpretationMixin:
             What a sample is, in the plural.
         top : int, default=4
             Most features for a cluster.
+        as_frame : bool, default=False
+            Return a pandas data frame with a row for each feature of each cluster.
 
         Returns
         -------
-        list of :class:`fnmf.describe.ClusterDescription`
+        list of :class:`fnmf.describe.ClusterDescription`, which shows itself, or DataFrame
 
         Examples
         --------
@@ -112,8 +111,8 @@ class InterpretationMixin:
         >>> from fnmf.datasets import make_noisy_gaussians
         >>> X, y = make_noisy_gaussians(random_state=0)
         >>> model = FNMF(3, random_state=0).fit(X)
-        >>> sorted(cluster.traits for cluster in model.describe_clusters())[0]
-        'much feature 0, little feature 1'
+        >>> sorted(cluster.title for cluster in model.describe_clusters())[0]
+        'high feature 0'
         """
         from fnmf.describe import describe_clusters
 
@@ -121,10 +120,12 @@ class InterpretationMixin:
         model: Any = self
         fitted = model._record.of(vars(self))
         rows, labels = _rows_to_describe(fitted, X)
+        if X is None and _in_other_units(model):
+            rows = model._as_given(rows)
         relevant = None
         if fitted.feature_qvalues is not None:
             relevant = fitted.feature_qvalues <= DEFAULTS.false_discoveries
-        return describe_clusters(
+        found = describe_clusters(
             rows,
             labels,
             feature_names=_names(self, feature_names),
@@ -132,6 +133,7 @@ class InterpretationMixin:
             unit=unit,
             top=top,
         )
+        return found.to_frame() if as_frame else found
 
     def explain(
         self,
@@ -140,7 +142,8 @@ class InterpretationMixin:
         X: Any = None,
         feature_names: Sequence[Any] | None = None,
         top: int = 5,
-    ) -> Explanation:
+        as_frame: bool = False,
+    ) -> Any:
         """Why a sample is in its cluster, and what would move it to another.
 
         Parameters
@@ -154,10 +157,12 @@ class InterpretationMixin:
             Names of the features; those seen in ``fit``, if there were any.
         top : int, default=5
             Most features for and against.
+        as_frame : bool, default=False
+            Return a pandas data frame with a row for each of these features.
 
         Returns
         -------
-        :class:`fnmf.explain.Explanation`
+        :class:`fnmf.explain.Explanation`, which shows itself, or DataFrame
 
         Examples
         --------
@@ -179,18 +184,17 @@ class InterpretationMixin:
         own, row = _sample(self, fitted, sample)
         labels = fitted.labels if fitted.held_labels is None else fitted.held_labels
         assert labels is not None
-        told, unit = None, getattr(self, "unit_", 1.0)
+        told = None
         if X is not None and own is not None:
             rows, _ = _rows_to_describe(fitted, X)
             told = (_row(rows, own), rows)
-        elif unit != 1.0:
-            kept: Any = fitted.rows
-            told = (row * unit, kept * unit)
+        elif _in_other_units(model):
+            told = (model._as_given(row), model._as_given(fitted.rows))
         with threads(settings.n_jobs) as runner:
             scheme = model._scheme(settings)
             there = scheme.comparable_rows(fitted, view_of(row), runner)
             cluster, second, sure = _clusters(model, fitted, row, own, there)
-            return explained(
+            found = explained(
                 Case(
                     row,
                     there,
@@ -207,6 +211,13 @@ class InterpretationMixin:
                     runner=runner,
                 )
             )
+        return found.to_frame() if as_frame else found
+
+
+def _in_other_units(model: Any) -> bool:
+    """Whether a model sees its rows divided or shifted."""
+    shift = getattr(model, "shift_", None)
+    return getattr(model, "unit_", 1.0) != 1.0 or (shift is not None and bool(shift.any()))
 
 
 def _clusters(
@@ -249,7 +260,8 @@ def _means(rows: Any, labels: np.ndarray) -> np.ndarray:
 
 
 def _dense(rows: Any) -> np.ndarray:
-    return np.asarray(rows.toarray() if sp.issparse(rows) else rows, np.float64)
+    is_sparse: bool = sp.issparse(rows)
+    return np.asarray(rows.toarray() if is_sparse else rows, np.float64)
 
 
 def _rows_to_describe(fitted: FittedClusters, X: Any) -> tuple[Any, np.ndarray]:

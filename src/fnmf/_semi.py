@@ -123,7 +123,7 @@ class SemiFNMF(FNMF):
         smoothness: float = 100.0,
         n_neighbors: int = 5,
         graph: Any = "adaptive",
-        weighting: str = "relevance",
+        weighting: Any = "relevance",
         graph_refresh: int | None = None,
         assignment: str = "sample",
         solver: str = "mu-fast",
@@ -133,6 +133,7 @@ class SemiFNMF(FNMF):
         normalize_components: bool = True,
         n_clusters: int | None = None,
         consensus: int | None = None,
+        negative: str = "error",
         max_iter: int = 300,
         tol: float = 1e-4,
         n_init: int = 1,
@@ -160,6 +161,7 @@ class SemiFNMF(FNMF):
             normalize_components=normalize_components,
             n_clusters=n_clusters,
             consensus=consensus,
+            negative=negative,
             max_iter=max_iter,
             tol=tol,
             n_init=n_init,
@@ -289,7 +291,7 @@ class SemiFNMF(FNMF):
         return named
 
     def _scheme(self, settings: Settings) -> type[Scheme]:
-        return GuidedScheme if settings.weighting == "relevance" else super()._scheme(settings)
+        return GuidedScheme if settings.scheme == "relevance" else super()._scheme(settings)
 
 
 def _n_rows(X: Any) -> int:

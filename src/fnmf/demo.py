@@ -87,6 +87,18 @@ def run(example: Example) -> Outcome:
     return Outcome(example, scores, model)
 
 
+def write_report(outcome: Outcome, path: Path) -> None:
+    """The page of one data set."""
+    from fnmf.reporting import report
+
+    names = [
+        f"informative {k}" if useful else f"noise {k}"
+        for k, useful in enumerate(outcome.example.informative, start=1)
+    ]
+    title = f"Demonstration: {outcome.example.name}"
+    report(outcome.model, outcome.example.X, path, title=title, feature_names=names)
+
+
 def draw(outcomes: list[Outcome], path: Path) -> None:
     """Clusters and feature weights of each data set, one row of panels a set."""
     try:

@@ -7,6 +7,7 @@ and features weighted as they were then. Feature k pulls a sample z to cluster a
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -80,7 +81,7 @@ class Change:
         return f"{self.feature} from {number(self.value)} to {number(self.to)}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """Why a sample is in its cluster.
 
@@ -109,6 +110,32 @@ class Explanation:
     nearest: tuple[Neighbour, ...]
     changes: tuple[Change, ...]
     becomes: int | None
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        sure = "" if self.confidence is None else f", confidence {self.confidence:.2f}"
+        told = f"cluster {self.cluster}{sure}; second-best is cluster {self.second}"
+        head = "<tr><th>feature</th><th>value</th><th>mean in cluster</th>"
+        head += "<th>mean in second-best</th><th>speaks for it</th></tr>"
+        rows = "".join(
+            f"<tr><th scope='row'>{html.escape(one.feature)}</th>"
+            + "".join(f"<td>{number(value)}</td>" for value in (one.value, one.own, one.second))
+            + f"<td>{one.share:+.0%}</td></tr>"
+            for one in (*self.pulls, *self.against)
+        )
+        moved = "" if self.becomes is None else html.escape(str(self).rsplit("\n", 1)[-1].strip())
+        body = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+        return f"<p>{html.escape(told)}</p>{body}<p>{moved}</p>"
+
+    def to_frame(self) -> Any:
+        """A data frame with a row for each feature told, strongest for it first; needs pandas."""
+        import pandas as pd
+
+        names = ("feature", "value", "own", "second", "share")
+        rows = [[getattr(one, name) for name in names] for one in (*self.pulls, *self.against)]
+        return pd.DataFrame(rows, columns=list(names))
 
     def __str__(self) -> str:
         sure = "" if self.confidence is None else f", confidence {self.confidence:.2f}"

@@ -12,12 +12,12 @@ from fnmf.baselines import Method, all_methods, registered
 
 PAPER = ["NMF", "RNMF", "GNMF", "RMNMF", "LCNMF", "ONGR", "CAN", "PCAN", "CLR", "KMM"]
 RIVALS = ["IFPCA", "SparseKMeans", "EntropyKMeans", "LaplacianScore", "MCFS", "Spectral", "Leiden"]
-NAMES = [*PAPER, *RIVALS, "ConsensusKMeans"]
+NAMES = [*PAPER, *RIVALS, "ConsensusKMeans", "KMeans"]
 
 
 def test_methods_come_in_the_order_of_the_tables_each_with_its_card():
     methods = all_methods()
-    assert list(methods) == [*PAPER, "FNMF", *RIVALS, "ConsensusKMeans"]
+    assert list(methods) == [*PAPER, "FNMF", *RIVALS, "ConsensusKMeans", "KMeans"]
     for method in methods.values():
         assert isinstance(method, Method)
         assert method.citation

@@ -97,7 +97,7 @@ def test_no_more_than_a_block_of_results_is_here_at_a_time(run, rows, tmp_path, 
     # Labels, codes, assignments, confidence and second labels: all rows of each.
     assert sum(seen) == 5 * N
     stored = fnmf.load(tmp_path / "out" / "model.fnmf").model
-    np.testing.assert_array_equal(stored.labels_, clusters(tmp_path / "out"))
+    np.testing.assert_array_equal(stored.labels_ + 1, clusters(tmp_path / "out"))
 
 
 def test_the_report_draws_a_sample_and_says_so(run, rows, tmp_path, monkeypatch):

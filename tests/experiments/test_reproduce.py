@@ -176,7 +176,12 @@ def state(pid):
 
 def test_ctrl_c_ends_cleanly_and_says_how_to_go_on(command, tmp_path):
     store = tmp_path / "out" / "store.sqlite"
-    process = subprocess.Popen(command(), stderr=subprocess.PIPE, text=True)
+    # Under nohup the parent ignores Ctrl-C, and a child inherits that.
+    previous = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        process = subprocess.Popen(command(), stderr=subprocess.PIPE, text=True)
+    finally:
+        signal.signal(signal.SIGINT, previous)
     wait_for(lambda: len(finished(store)) >= 1, process)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)

@@ -92,7 +92,7 @@ def test_text_columns_are_left_out_and_named(write):
     table = read_table(write("city,a,b\nRome,1,2\nParis,3,4\nRome,3,4\n"))
     assert table.names == ["a", "b"]
     (note,) = table.notes
-    assert note.startswith("columns of text were left out: 'city'")
+    assert note.startswith("columns of text are left out: 'city'")
 
 
 def test_roles_are_kept_apart(write):

@@ -40,7 +40,7 @@ def test_a_workbook_is_read_with_names_dates_and_row_numbers(tmp_path):
     np.testing.assert_array_equal(table.X, [[1, 2.5], [3, np.nan], [-1, 4]])
     assert table.lines.tolist() == [2, 3, 4]
     assert "'notes'" in table.notes[0]
-    assert any("columns of dates were left out: 'when'" in note for note in table.notes)
+    assert any("columns of dates are left out: 'when'" in note for note in table.notes)
 
 
 def test_trouble_in_a_workbook_is_told_by_its_name_and_row(tmp_path):

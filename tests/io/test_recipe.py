@@ -39,8 +39,8 @@ def test_text_and_dates_become_features_from_0_to_1(path):
 
 def test_without_encoding_text_and_dates_are_listed(path):
     notes = read_table(path).notes
-    assert any("columns of text were left out: 'city'" in note for note in notes)
-    assert any("columns of dates were left out: 'from', 'to'" in note for note in notes)
+    assert any("columns of text are left out: 'city'" in note for note in notes)
+    assert any("columns of dates are left out: 'from', 'to'" in note for note in notes)
 
 
 def test_new_rows_get_the_features_of_the_first_ones(path, tmp_path):

@@ -28,7 +28,10 @@ def test_the_first_screen_is_the_answer(browser, page):
         ".filter(s => s.getBoundingClientRect().bottom <= innerHeight).map(s => s.textContent)"
     )
     assert len(seen) == 3
-    assert seen[0].startswith("40 customers: much bread")
+    assert seen[0].startswith("40 customers: bread ")
+    assert "(others " in seen[0]
+    lead = browser.js("document.querySelector('.lead').textContent").split()
+    assert " ".join(lead).startswith("The 120 customers fall into 3 groups. 3 of 10 columns tell")
     assert browser.js("document.querySelector('.lead').getBoundingClientRect().bottom") < 300
 
 
@@ -211,5 +214,7 @@ def test_the_page_lives_in_a_notebook(browser, make, tmp_path):
     ready += " === 'yes' ? done(true) : setTimeout(look, 20); look(); })"
     assert browser.js(ready)
     browser.js(f"{inside}.querySelector('.pick[data-c=\"1\"]').click()")
-    assert "cluster 1" in browser.js(f"{inside}.getElementById('selection-text').textContent")
+    assert "cluster 2 · high feature 1" in browser.js(
+        f"{inside}.getElementById('selection-text').textContent"
+    )
     assert browser.fit_warnings() == []

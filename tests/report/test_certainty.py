@@ -55,9 +55,9 @@ def test_samples_sort_by_confidence(browser, sure):
         " r.cells[2].textContent, r.cells[3].textContent])"
     )
     browser.js("document.querySelector('#sample-table [data-key=confidence]').click()")
-    assert browser.js(column)[0] == ["row 120", "0.99", "0"]
+    assert browser.js(column)[0] == ["row 120", "0.99", "1"]
     browser.js("document.querySelector('#sample-table [data-key=confidence]').click()")
-    assert browser.js(column)[0] == ["row 1", "0.01", "1"]
+    assert browser.js(column)[0] == ["row 1", "0.01", "2"]
 
 
 def test_every_cluster_says_whether_it_comes_back(browser, sure):
@@ -114,8 +114,8 @@ def test_the_choice_of_a_number_is_drawn_with_what_splits(browser, sure):
         ".choice svg", "(b => [b.width, b.right])(e.getBoundingClientRect())"
     )
     assert 400 < wide < right < 1200
-    assert "3 clusters are recommended; 3 to 4 can be defended" in browser.js(
-        "document.querySelector('.lead').innerText"
+    assert "3 clusters fit the data best; 4 would do nearly as well" in browser.js(
+        "document.querySelector('.scores').innerText"
     )
     scores = "[...document.querySelectorAll('#run table:first-of-type')][0]"
     browser.js(f"{scores}.querySelectorAll('thead button')[1].click()")
@@ -136,14 +136,14 @@ def test_the_page_of_one_cluster_does_not_compare_it(browser, make, tmp_path):
     fnmf.report(case.model, case.X, tmp_path / "one.html")
     browser.open(tmp_path / "one.html")
     assert browser.fit_warnings() == []
-    assert "No clusters were found" in browser.js("document.querySelector('.lead').innerText")
+    assert "are one group" in browser.js("document.querySelector('.lead').innerText")
     assert "nothing to set them apart" in browser.js("document.querySelector('.answer').innerText")
     heads = "[...document.querySelectorAll('#sample-table thead button')].map(b => b.textContent)"
     assert not {"Confidence", "Second best"} & set(browser.js(heads))
     assert browser.js("document.getElementById('differences')") is None
     browser.js("document.querySelector('.pick').click()")
     told = browser.js("document.getElementById('selection-text').textContent")
-    assert "cluster 0: 120 of 120 samples" in told
+    assert "cluster 1 · all: 120 of 120 samples" in told
 
 
 def test_bars_beyond_chance_are_explained_where_nothing_was_found(make, tmp_path):

@@ -208,7 +208,8 @@ def test_warnings_come_before_the_clusters(make, tmp_path):
     case = make()
     case.model.structure_found_ = False
     page = page_of(case, tmp_path)
-    assert page.index("No structure was found") < page.index("Cluster 0")
+    assert page.index("No structure was found") < page.index('<li class="answer"')
+    assert "no groups were found: a division of shuffled data is as clear" in page
 
 
 def test_what_a_model_knows_of_its_certainty_is_shown(make, tmp_path):
@@ -224,13 +225,14 @@ def test_what_a_model_knows_of_its_certainty_is_shown(make, tmp_path):
     case.model.chosen_ = [{"rows": "unit", "score": 7.25}, {"rows": "own", "score": 6.5}]
     page = page_of(case, tmp_path)
     for words in (
-        "3 of 10 features matter",
+        "3 of 10 columns tell them apart",
         "false discovery rate of 10%",
         "60% of the cluster comes back from resamples",
         '<b class="not-reproducible">not reproducible</b>, 20% comes back',
         "Solid from 75%, soft from 50%",
-        "Median confidence 0.55",
-        "3 clusters are recommended; 2 come next, 0.25 below.",
+        "median confidence 0.55",
+        "3 clusters fit the data best, and clearly so.",
+        "Next is 2, with a score lower by 0.25.",
         '3<span class="hidden"> (recommended)</span>',
         "rows agree",
         "Preparations of the data that were tried",
@@ -244,7 +246,7 @@ def test_what_a_model_knows_of_its_certainty_is_shown(make, tmp_path):
 @pytest.mark.parametrize(
     ("best", "interval", "told"),
     [
-        (3, (2, 4), "3 clusters are recommended; 2 to 4 can be defended."),
+        (3, (2, 4), "3 clusters fit the data best; 2 and 4 would do nearly as well."),
         (
             1,
             (1, 1),
@@ -260,7 +262,7 @@ def test_the_recommended_number_comes_with_what_can_be_defended(
     case.model.k_scores_ = np.array([(2, 0.7, 0), (3, 0.75, 0), (4, -0.1, 0)], dtype=fields)
     case.model.n_components_, case.model.k_interval_ = best, interval
     page = page_of(case, tmp_path)
-    assert page.index(told) < page.index("features matter")
+    assert page.index(told) < page.index('<li class="answer"')
 
 
 def test_features_that_do_not_matter_are_grey_among_what_sets_clusters_apart(make, tmp_path):

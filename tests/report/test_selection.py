@@ -34,8 +34,8 @@ def test_a_cluster_filters_map_tables_heat_map_and_profiles(browser, page):
     gone = "[...document.querySelectorAll('details.card.gone')].map(d => d.dataset.c)"
     assert browser.js(gone) == ["0", "2"]
     rows = "[...document.querySelectorAll('#profile g text:first-child')].map(t => t.textContent)"
-    assert browser.js(rows) == ["1", "all others"]
-    assert "cluster 1: 40 of 120 samples" in browser.js(TOLD)
+    assert browser.js(rows) == ["2 · high featur…", "all others"]
+    assert "cluster 2 · high feature 1: 40 of 120 samples" in browser.js(TOLD)
     assert browser.js(HASH) == "#clusters=1"
     # What sets the selection apart stands beside every feature.
     assert browser.js("document.querySelector('#feature-table tbody .selected-only').textContent")
@@ -136,9 +136,9 @@ def test_the_keyboard_walks_opens_picks_and_draws_a_box(browser, page):
     browser.js("document.getElementById('map').focus()")
     tip = "document.getElementById('tip').textContent"
     browser.key("ArrowRight")
-    assert browser.js(tip) == "row 1: cluster 0"
+    assert browser.js(tip) == "row 1: cluster 1 · high feature 0"
     browser.key("ArrowRight")
-    assert browser.js(tip) == "row 4: cluster 0"
+    assert browser.js(tip) == "row 4: cluster 1 · high feature 0"
     browser.key(" ")
     assert browser.js(ROWS) == "1 sample selected"
     browser.key(" ")

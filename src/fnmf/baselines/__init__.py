@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from fnmf.baselines._entropykmeans import EntropyKMeans as EntropyKMeans
     from fnmf.baselines._gnmf import GNMF as GNMF
     from fnmf.baselines._ifpca import IFPCA as IFPCA
+    from fnmf.baselines._kmeans import KMeans as KMeans
     from fnmf.baselines._kmm import KMM as KMM
     from fnmf.baselines._laplacianscore import LaplacianScore as LaplacianScore
     from fnmf.baselines._lcnmf import LCNMF as LCNMF

@@ -43,7 +43,7 @@ class NumberOfClusters:
         The smallest and largest defensible number: around the recommended one, all that lose no
         more against it than twice the standard error of that loss.
     also : tuple of int
-        Fewer groups that the clusters fall into, if those are half as far again from each other as
+        Fewer groups that the clusters fall into, if those are at least 1.4 times as far from each other as
         clusters within them: data with clusters within clusters have several right answers.
     scores : structured ndarray
         For every number ``k``: the ``score`` and its standard error ``spread``. What it is made
@@ -141,6 +141,8 @@ def choose_number(
     context, candidates, rows = tried.context, tried.candidates, tried.rows
     scores = score_table(context, candidates[0], found, runner)
     real, strength = _structure(context, candidates[0], found, scores, runner)
+    # Columns that share nothing do not agree, and yet may each have several modes.
+    real = real or (tried.columns is not None and bool(tried.columns.modes.any()))
     if not real:
         return NumberOfClusters(1, (1, 1), (), scores, strength, found.labels, rows)
     low, high = _interval(found)

@@ -9,12 +9,15 @@ each counts was found on labelled sets and planted ones (docs/choosing.md).
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.mixture import GaussianMixture
 
 from fnmf.affinity import best_of, partition, small_graph, spectrum, ties_between
 from fnmf.execution import Runner
@@ -27,6 +30,8 @@ from fnmf.relevance.structure import (
     row_halves,
     rows_agree,
 )
+
+_TINY = 1e-12
 
 SCORES = np.dtype(
     [
@@ -110,9 +115,10 @@ def score_numbers(
     graph = small_graph(rows, near)
     labels = _clusters(graph, numbers, context, runner)
     everyone = np.arange(rows.shape[0])
-    judges = [
-        (half, everyone) for half in feature_halves(context, chosen, near, defaults.feature_splits)
-    ]
+    if len(np.unique(context.groups[chosen.weights > 0])) <= defaults.few_columns:
+        return _by_mixtures(rows, np.array(numbers), labels, context)
+    halves = feature_halves(context, chosen, near, defaults.feature_splits)
+    judges = [(half, everyone) for half in halves]
     if not judges:
         # Too few features to do without half of them: graphs of half of the rows must do.
         pairs = row_halves(rows, near, defaults.feature_splits, context.seed, defaults)
@@ -128,6 +134,28 @@ def score_numbers(
     k = np.array(numbers)
     gaps = values[k - 1] - values[k]
     return Numbers(k, tied[:, :, 0], tied[:, :, 1], gaps, labels, defaults)
+
+
+def _by_mixtures(
+    rows: Any, numbers: np.ndarray, labels: np.ndarray, context: SearchContext
+) -> Numbers:
+    """Scores in few columns: the BIC of Gaussian mixtures of halves of the rows, for each row.
+
+    Halves of so few columns share too little to compare them.
+    """
+    rows = np.asarray(rows, np.float64)
+    rows = rows / max(float(rows.std()), _TINY)
+    rng, least = np.random.RandomState(context.seed), context.defaults.flat_mixture
+    found = []
+    for _ in range(2 * context.defaults.row_splits):
+        half = rows[rng.permutation(len(rows))[: len(rows) // 2]]
+        mixtures = [GaussianMixture(k, reg_covar=least, random_state=context.seed) for k in numbers]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            found.append([-one.fit(half).bic(half) / len(half) for one in mixtures])
+    inside = np.array(found)
+    nothing = np.zeros_like(inside)
+    return Numbers(numbers, inside, nothing, nothing[0], labels, context.defaults)
 
 
 def score_table(

@@ -16,7 +16,7 @@ def best_start(
     Of equal ones the first stays. What does not depend on the start is done once. ``kind`` is
     the scheme, if it is not that of the weighting.
     """
-    scheme = (kind or SCHEMES[problem.settings.weighting])(problem, runner)
+    scheme = (kind or SCHEMES[problem.settings.scheme])(problem, runner)
     best: StartResult | None = None
     for number, seed in enumerate(seeds):
         problem.observer.begin_start()

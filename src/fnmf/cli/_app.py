@@ -6,11 +6,12 @@ import typer
 
 from fnmf import __version__
 from fnmf.cli import apply, cluster, data, demo, explain, inspect, methods, report, reproduce
+from fnmf.cli._commands import Command
 
 app = typer.Typer(
     name="fnmf",
     no_args_is_help=True,
-    help="Cluster non-negative data when many features are useless, and learn which ones matter.",
+    help="Cluster the rows of a table when many columns are useless, and learn which ones matter.",
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
@@ -34,12 +35,12 @@ def _options(
     pass
 
 
-app.command("cluster")(cluster.cluster)
-app.command("apply")(apply.apply)
-app.command("explain")(explain.explain)
-app.command("inspect")(inspect.inspect)
-app.command("report")(report.report)
-app.command("demo")(demo.demo)
-app.command("methods")(methods.methods)
+app.command("cluster", cls=Command)(cluster.cluster)
+app.command("apply", cls=Command)(apply.apply)
+app.command("explain", cls=Command)(explain.explain)
+app.command("inspect", cls=Command)(inspect.inspect)
+app.command("report", cls=Command)(report.report)
+app.command("demo", cls=Command)(demo.demo)
+app.command("methods", cls=Command)(methods.methods)
 app.add_typer(data.app, name="data")
-app.command("reproduce")(reproduce.reproduce)
+app.command("reproduce", cls=Command)(reproduce.reproduce)

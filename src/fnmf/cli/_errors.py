@@ -46,6 +46,11 @@ def handled() -> Iterator[Outcome]:
         raise
     except KeyboardInterrupt:
         fail(f"interrupted; {outcome.told()}.", FAILED)
+    except SystemError as error:
+        # A compiled function that is interrupted while it returns says so in its own way.
+        if not isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
+            raise
+        fail(f"interrupted; {outcome.told()}.", FAILED)
     except OutputError as error:
         give_up_output()
         if error.unread and outcome.folder is None:

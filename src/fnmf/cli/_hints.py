@@ -16,6 +16,10 @@ COMMAND_REMEDIES = {
     "foreign": "choose with --decimal and --thousands, or leave the column out with "
     "--exclude {column!r}",
     "exclude": "leave the column out with --exclude {column!r}",
+    "left_out": "--exclude leaves columns out",
+    "filled": "--missing drop leaves such rows out, --missing zero puts 0",
+    "shifted": "--abs drops the signs instead",
+    "id_column": "--id-column names another",
     "identifier": "leave it out with --exclude {column!r}, or name it with --id-column",
     "cell": "correct the cell, count such cells as missing with --na {cell!r}, or leave the column "
     "out with --exclude {column!r}",
@@ -55,6 +59,8 @@ OPTIONS = {
     "tol": "--tol",
 }
 _MOST_CELLS = 3
+# Remedies that every verb has which reads a table.
+_OF_READING = ("encoding", "delimiter", "marks", "layer", "sheet", "id_column", "exclude")
 # Decisions of a reader that can be what is wrong with a table.
 _CAUSES = ("delimiter", "marks", "layer", "sheet", "transpose")
 _PLAIN_WORDS = ("diversity", "smoothness", "weighting", "assignment", "solver", "init", "tol")
@@ -65,6 +71,40 @@ def note_text(note: str) -> str:
     if isinstance(note, Note):
         return worded(note.text, note.remedy, note.facts, COMMAND_REMEDIES)
     return in_options(note)
+
+
+def applied_text(note: str) -> str:
+    """A note on new rows: how they are treated was decided in training, so nothing to choose."""
+    if isinstance(note, Note) and note.remedy not in _OF_READING:
+        return f"{note.text} ({note.why})" if note.why else note.text
+    return note_text(note)
+
+
+def applied_error(error: TableError) -> str:
+    """What is wrong with new rows: cured in their file, or in training."""
+    told = []
+    for problem in error.problems:
+        if problem.remedy in ("missing", "negative", "abs"):
+            cure = "the training table had none: correct it, or train without --strict"
+            told.append(f"{problem.text}; {cure}.")
+        elif problem.remedy in ("", *_OF_READING, "cell", "foreign", "duplicates", "infinite"):
+            told.append(error_text(problem))
+        else:
+            told.append(f"{problem.text}.")
+    return " ".join(told)
+
+
+def decisions(notes: Sequence[str]) -> list[dict[str, str]]:
+    """What was decided, why, and the option that decides otherwise."""
+    made = [note for note in notes if isinstance(note, Note) and note.why]
+    return [
+        {
+            "what": note.text,
+            "why": note.why,
+            "otherwise": COMMAND_REMEDIES[note.remedy].format(**note.facts),
+        }
+        for note in made
+    ]
 
 
 def error_text(error: TableError) -> str:
@@ -123,11 +163,13 @@ def all_problems(
     """Every problem on a line of its own, what may be behind it, and the command that solves it."""
     causes = [note for note in notes if getattr(note, "remedy", "") in _CAUSES]
     told = [f"Note: {note_text(note)}." for note in causes]
-    if len(problems) == 1:
-        return "\n".join([error_text(problems[0]), *told])
-    lines = [f"{len(problems)} things stand in the way:"]
-    lines += [f"  {error_text(problem)}" for problem in problems] + told
+    single = len(problems) == 1
+    lines = [error_text(problems[0])] if single else [f"{len(problems)} things stand in the way:"]
+    if not single:
+        lines += [f"  {error_text(problem)}" for problem in problems]
     options = solving_options(problems)
-    if command is not None and options is not None:
-        lines += ["This solves all of them:", f"  {shlex.join([*command, *options])}"]
-    return "\n".join(lines)
+    # What was decided in reading may be the cause, and then no option cures it.
+    if command is not None and options is not None and not (single and told):
+        title = "This solves it:" if single else "This solves all of them:"
+        return "\n".join([*lines, *told, title, f"  {shlex.join([*command, *options])}"])
+    return "\n".join([*lines, *told])

@@ -31,7 +31,7 @@ _WHOLE = (
     *("--scale", "--missing", "--shift", "--abs", "--encode", "--id-column", "--label-column"),
     *("--exclude", "--delimiter", "--decimal", "--thousands", "--header", "--no-header"),
     *("--encoding", "--na", "--number-duplicates", "--transpose", "--layer", "--raw"),
-    *("--float32", "--restarts"),
+    *("--float32", "--restarts", "--join", "--strict"),
 )
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -77,7 +77,7 @@ def large_run(where: Where, model: Any, normalize: str, image_shape: str | None)
     chunks = open_chunks(where.path, parse_size(where.memory), cores)
     recipe = Recipe(chunks.names, normalize)
     shape = parse_shape(image_shape, len(chunks.names))
-    run = LargeRun(where.path, _nothing(where.path, chunks), recipe, model, {}, 0, None, shape, 0)
+    run = LargeRun(where.path, _nothing(where.path, chunks), recipe, model, {}, 0, shape, 0)
     run.chunks, run.where, run.cores = chunks, where, cores
     return run
 
@@ -155,19 +155,20 @@ class LargeRun(Run):
             "samples": self.chunks.X.shape[0],
         }
 
-    def write(self, folder: Path, force: bool) -> None:
+    def write(self, folder: Path) -> None:
         """Every file of the run; labels and embedding of all rows, block by block."""
         stats = cluster_statistics(self.table.X, self.model.labels_)
 
         def check() -> None:
-            check_folder(folder, RUN_FILES, force, [self.file])
+            check_folder(folder, RUN_FILES, self.output.force, [self.file])
 
         with working("Writing"), results_folder(folder, check) as partial:
-            write_csv(partial / "labels.csv", ["id", "cluster"], lines(self.whole.labels_))
+            told = ([name, label + 1] for name, label in lines(self.whole.labels_))
+            write_csv(partial / "labels.csv", ["id", "cluster"], told)
             names = [f"component_{c}" for c in range(1, self.whole.embedding_.shape[1] + 1)]
             write_csv(partial / "embedding.csv", ["id", *names], lines(self.whole.embedding_))
             write_features(partial / "features.csv", self.table.names, self.model, stats)
-            save(self.whole, partial / "model.fnmf", metadata=self.recipe.to_metadata())
+            save(self.whole, partial / "model.fnmf", metadata=self._metadata())
             write_page(self.summary, partial / "report.html")
             write_json(partial / "run.json", self.record)
 

@@ -1,10 +1,15 @@
 """From the names on the command line to an estimator."""
 
-import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from fnmf.cli._compiling import tell_first_compiling
 from fnmf.cli._errors import UsageError
 from fnmf.cli._progress import IterationCallback, working
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fnmf.cli._fit_options import Model
 
 # The class that goes on from checkpoints and reads by blocks.
 OURS = "FNMF"
@@ -12,23 +17,30 @@ OURS = "FNMF"
 _OF_THE_CHOICE = {"n_components", "n_clusters", "random_state", "n_jobs"}
 
 
-def make_model(
-    method: str, n_clusters: int, seed: int, jobs: int | None, given: dict[str, Any]
-) -> Any:
+def load_plugins(files: "list[Path] | None") -> None:
+    """Run files of the user's that register methods."""
+    if files:
+        from fnmf.experiments import run_plugin
+
+        for file in files:
+            run_plugin(file)
+
+
+def make_model(options: "Model", n_clusters: int) -> Any:
     """The unfitted estimator; parameters it does not have are named in the error."""
     from fnmf.baselines import all_methods
 
-    methods = {name.upper(): entry for name, entry in all_methods().items()}
-    given = {name: value for name, value in given.items() if value is not None}
-    if method.upper() not in methods:
+    methods = {_plain(name): entry for name, entry in all_methods().items()}
+    if _plain(options.method) not in methods:
         # The default first, the others in the order of the list.
         names = sorted((entry.name for entry in methods.values()), key=lambda name: name != "FNMF")
         known = ", ".join(names)
-        raise UsageError(f"--method {method} is not known; use one of {known}.")
-    model = methods[method.upper()].factory(n_clusters=n_clusters, random_state=seed)
-    if "n_jobs" in model.get_params(deep=False):
-        given["n_jobs"] = jobs
-    known_names = model.get_params(deep=False)
+        raise UsageError(f"--method {options.method} is not known; use one of {known}.")
+    entry = methods[_plain(options.method)]
+    model = entry.factory(n_clusters=n_clusters, random_state=options.seed)
+    given, known_names = options.given(), model.get_params(deep=False)
+    if "n_jobs" in known_names:
+        given["n_jobs"] = options.jobs
     for name in given:
         if name not in known_names:
             raise UsageError(
@@ -38,31 +50,20 @@ def make_model(
     return model.set_params(**given)
 
 
+def _plain(name: str) -> str:
+    """A name as people type it: k-means is kmeans is KMeans."""
+    return name.upper().replace("-", "").replace("_", "")
+
+
 def recommend(X: Any, model: Any, seed: int, jobs: int | None) -> Any:
     """The number of clusters that the data recommend; explored as a model of ours would do it."""
     from fnmf import choose_n_components
 
     given = model.get_params(deep=False) if type(model).__name__ == OURS else {}
     known = {name: value for name, value in given.items() if name not in _OF_THE_CHOICE}
+    tell_first_compiling()
     with working("Comparing numbers of clusters"):
         return choose_n_components(X, random_state=seed, n_jobs=jobs, **known)
-
-
-def parse_parameters(pairs: list[str]) -> dict[str, Any]:
-    """``NAME=VALUE`` pairs; a value is a number, true, false, null or text."""
-    result: dict[str, Any] = {}
-    for pair in pairs:
-        name, equals, text = pair.partition("=")
-        if not equals or not name.isidentifier():
-            raise UsageError(f"--param {pair!r} is not of the form NAME=VALUE.")
-        try:
-            value = json.loads(text)
-        except ValueError:
-            value = text
-        if isinstance(value, dict | list):
-            raise UsageError(f"--param {name}: only numbers, true, false, null and text work here.")
-        result[name] = value
-    return result
 
 
 def fit_model(model: Any, X: Any, **options: Any) -> list[str]:
@@ -75,6 +76,7 @@ def fit_model(model: Any, X: Any, **options: Any) -> list[str]:
     if model.get_params(deep=False).get("weighting") == "relevance":
         # The limit holds for each round, and how many rounds there will be nobody knows.
         total = None
+    tell_first_compiling()
     with warnings.catch_warnings(record=True) as caught, working("Fitting") as step:
         warnings.simplefilter("always")
         if hasattr(model, "set_callbacks"):

@@ -1,5 +1,6 @@
-"""Options that several verbs share."""
+"""Options that several verbs share, in groups."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +16,7 @@ READING = {
     "sheet",
 }
 _MARKS = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'", "none": "", "tab": "\t"}
+_READING, _OUTPUT, _DATA = "Reading", "Output", "Treatment of the data"
 
 
 class Normalize(StrEnum):
@@ -39,29 +41,35 @@ class Scale(StrEnum):
 
 
 class Missing(StrEnum):
-    """What to do about missing values."""
+    """What to do about missing cells."""
 
+    auto = "auto"
     error = "error"
     drop = "drop"
     zero = "zero"
     median = "median"
 
 
-def number_of_clusters(text: str) -> int | None:
-    """A number from 1, or ``None`` where the data shall say it."""
-    if text.strip().lower() == "auto":
-        return None
-    try:
-        number = int(text)
-    except ValueError:
-        number = 0
-    if number < 1:
-        raise typer.BadParameter(f"{text!r} is neither a whole number from 1 nor auto.")
-    return number
+def option(panel: str, help_text: str, *names: str, **more: Any) -> Any:
+    """An option of a panel of the help."""
+    return typer.Option(*names, help=help_text, rich_help_panel=panel, **more)
 
 
-_READING = "Reading"
-_OUTPUT = "Output"
+def _choice(kind: type[StrEnum], panel: str, help_text: str) -> Any:
+    """An option with few values, which are told if it has another one."""
+    known = [one.value for one in kind]
+
+    def parse(text: str) -> StrEnum:
+        if text in known:
+            return kind(text)
+        raise typer.BadParameter(f"{text!r} is none of {', '.join(known)}.")
+
+    return option(panel, help_text, parser=parse, metavar="|".join(known))
+
+
+def _reading(help_text: str, *names: str, **more: Any) -> Any:
+    return option(_READING, help_text, *names, show_default=False, **more)
+
 
 Table = Annotated[
     Path,
@@ -72,124 +80,236 @@ Table = Annotated[
         show_default=False,
     ),
 ]
-IdColumn = Annotated[
-    str | None, typer.Option(help="Column that names the rows.", rich_help_panel=_READING)
+ModelFile = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", help="model.fnmf, or the folder of a run.", show_default=False),
 ]
-LabelColumn = Annotated[
+Json = Annotated[bool, option(_OUTPUT, "Print the result as JSON.", "--json")]
+Float32 = Annotated[bool, option(_READING, "Single precision: half the memory.", "--float32")]
+Title = Annotated[
+    str | None, option(_OUTPUT, "Heading of the report.", metavar="TEXT", show_default=False)
+]
+Names = Annotated[
     str | None,
-    typer.Option(
-        help="Column with known classes; only used to score the result.", rich_help_panel=_READING
+    option(
+        _OUTPUT,
+        "Names of the clusters: 'frequent, rare' in their order, or the names.csv that the report "
+        "downloads. They stay with the model.",
+        show_default=False,
+        metavar="NAMES|FILE",
     ),
 ]
-Exclude = Annotated[
-    list[str] | None,
-    typer.Option(help="Column to leave out; may be repeated.", rich_help_panel=_READING),
-]
-Delimiter = Annotated[
+RowsAre = Annotated[
     str | None,
-    typer.Option(help="Sign between columns; detected by default.", rich_help_panel=_READING),
-]
-Decimal = Annotated[
-    str | None,
-    typer.Option(
-        help="Decimal mark: point or comma; detected by default.", rich_help_panel=_READING
-    ),
-]
-Thousands = Annotated[
-    str | None,
-    typer.Option(
-        help="Mark between thousands: none, point, comma, space or apostrophe; detected by "
-        "default.",
-        rich_help_panel=_READING,
-    ),
-]
-Na = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--na", help="Text that counts as missing; may be repeated.", rich_help_panel=_READING
-    ),
-]
-NumberDuplicates = Annotated[
-    bool,
-    typer.Option(
-        "--number-duplicates",
-        help="Number columns of the same name.",
-        rich_help_panel=_READING,
-    ),
-]
-Layer = Annotated[
-    str | None,
-    typer.Option(help="Layer of an .h5ad file to use.", rich_help_panel=_READING),
-]
-Raw = Annotated[
-    bool,
-    typer.Option("--raw", help="Use the raw data of an .h5ad file.", rich_help_panel=_READING),
-]
-Sheet = Annotated[
-    str | None,
-    typer.Option(
-        help="Sheet of an Excel workbook; the first by default.", rich_help_panel=_READING
-    ),
-]
-Labels = Annotated[
-    Path | None,
-    typer.Option(
-        help="File with known classes, matched by the names of the rows or by position.",
-        rich_help_panel=_READING,
+    option(
+        _OUTPUT,
+        "What a row is, in the plural: customers, cells.",
+        "--rows-are",
+        metavar="WORD",
         show_default=False,
     ),
 ]
-Transpose = Annotated[
-    bool,
-    typer.Option(
-        "--transpose",
-        help="The samples are the columns, as where genes are rows.",
-        rich_help_panel=_READING,
-    ),
-]
-Header = Annotated[
-    bool | None,
-    typer.Option(
-        "--header/--no-header",
-        help="Whether the first line names the columns; detected by default.",
-        rich_help_panel=_READING,
-    ),
-]
-Encoding = Annotated[
+ImageShape = Annotated[
     str | None,
-    typer.Option(help="Encoding of the text; detected by default.", rich_help_panel=_READING),
-]
-Float32 = Annotated[
-    bool,
-    typer.Option("--float32", help="Single precision: half the memory.", rich_help_panel=_READING),
-]
-Force = Annotated[
-    bool, typer.Option("--force", help="Replace older results.", rich_help_panel=_OUTPUT)
-]
-Json = Annotated[
-    bool,
-    typer.Option("--json", help="Print the result as JSON.", rich_help_panel=_OUTPUT),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option("--out", "-o", help="Folder for the results.", rich_help_panel=_OUTPUT),
+    option(_DATA, "If rows are images.", metavar="HEIGHTxWIDTH", show_default=False),
 ]
 
 
-def reading_options(**given: Any) -> dict[str, Any]:
-    """What the user said about the file, as :func:`fnmf.io.read_table` takes it."""
-    reading = dict(given)
-    for name in ("delimiter", "decimal", "thousands"):
-        value = given.get(name)
-        if value is not None:
-            reading[name] = {"\\t": "\t"}.get(value, _MARKS.get(value, value))
-            if name != "thousands" and len(reading[name]) != 1:
-                raise UsageError(f"--{name} {value!r} must be a single character or its name.")
-    reading["exclude"] = given.get("exclude") or []
-    reading["na_values"] = reading.pop("na", None) or []
-    numbered = reading.pop("number_duplicates", False)
-    reading["duplicates"] = "number" if numbered else "error"
-    return reading
+@dataclass(frozen=True)
+class Output:
+    """Where results go and what they look like."""
+
+    out: Annotated[
+        Path | None,
+        option(
+            _OUTPUT,
+            "Folder for the results (default: the name of FILE and what was done).",
+            "--out",
+            "-o",
+            metavar="FOLDER",
+            show_default=False,
+        ),
+    ] = None
+    force: Annotated[bool, option(_OUTPUT, "Replace older results.", "--force")] = False
+    as_json: Json = False
+    join: Annotated[
+        bool, option(_OUTPUT, "Put the columns of FILE beside the labels.", "--join")
+    ] = False
+    rows_are: RowsAre = None
+
+
+@dataclass(frozen=True)
+class RunOutput(Output):
+    """What a run shows beyond that."""
+
+    title: Title = None
+    names: Names = None
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the file is written, and which columns have a role."""
+
+    id_column: Annotated[str | None, _reading("Column that names the rows.", metavar="COLUMN")] = (
+        None
+    )
+    label_column: Annotated[
+        str | None,
+        _reading("Column with known classes; only used to score the result.", metavar="COLUMN"),
+    ] = None
+    exclude: Annotated[
+        list[str] | None, _reading("Column to leave out; may be repeated.", metavar="COLUMN")
+    ] = None
+    delimiter: Annotated[
+        str | None, _reading("Sign between columns (default: detected).", metavar="SIGN")
+    ] = None
+    decimal: Annotated[
+        str | None,
+        _reading("Decimal mark (default: detected).", metavar="point|comma"),
+    ] = None
+    thousands: Annotated[
+        str | None,
+        _reading(
+            "Mark between thousands: none, point, comma, space, apostrophe (default: detected).",
+            metavar="MARK",
+        ),
+    ] = None
+    header: Annotated[
+        bool | None,
+        _reading(
+            "Whether the first line names the columns (default: detected).", "--header/--no-header"
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None, _reading("Encoding of the text (default: detected).", metavar="NAME")
+    ] = None
+    na: Annotated[
+        list[str] | None,
+        _reading("Text that counts as missing; may be repeated.", "--na", metavar="TEXT"),
+    ] = None
+    number_duplicates: Annotated[
+        bool, option(_READING, "Number columns of the same name.", "--number-duplicates")
+    ] = False
+    layer: Annotated[str | None, _reading("Layer of an .h5ad file to use.", metavar="NAME")] = None
+    raw: Annotated[bool, option(_READING, "Use the raw data of an .h5ad file.", "--raw")] = False
+    sheet: Annotated[
+        str | None, _reading("Sheet of an Excel workbook (default: the first).", metavar="NAME")
+    ] = None
+    labels: Annotated[
+        Path | None,
+        _reading(
+            "File with known classes, matched by the names of the rows or by position.",
+            metavar="FILE",
+        ),
+    ] = None
+    float32: Float32 = False
+
+    def options(self) -> dict[str, Any]:
+        """What the user said about the file, as :func:`fnmf.io.read_table` takes it."""
+        names = ("id_column", "delimiter", "decimal", "thousands", "header", "encoding", "layer")
+        reading = {name: getattr(self, name) for name in (*names, "raw", "sheet")}
+        for name in ("delimiter", "decimal", "thousands"):
+            value = reading[name]
+            if value is not None:
+                reading[name] = {"\\t": "\t"}.get(value, _MARKS.get(value, value))
+                if name != "thousands" and len(reading[name]) != 1:
+                    raise UsageError(f"--{name} {value!r} must be a single character or its name.")
+        # A file of classes has its own column for them.
+        reading["label_column"] = None if self.labels else self.label_column
+        reading["exclude"] = self.exclude or []
+        reading["na_values"] = self.na or []
+        reading["duplicates"] = "number" if self.number_duplicates else "error"
+        return reading
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the numbers."""
+        import numpy as np
+
+        return np.float32 if self.float32 else np.float64
+
+    def add_labels(self, table: Any) -> None:
+        """Put known classes from a file of their own beside the rows."""
+        if self.labels is not None:
+            from fnmf.io import add_labels
+
+            add_labels(table, self.labels, self.label_column)
+
+
+@dataclass(frozen=True)
+class Treatment:
+    """What is done to the table before the fit."""
+
+    strict: Annotated[
+        bool,
+        option(_DATA, "Stop where something would be decided for you.", "--strict"),
+    ] = False
+    missing: Annotated[
+        Missing,
+        _choice(
+            Missing,
+            _DATA,
+            "Missing cells: auto fills them with the median of their column, drop leaves such "
+            "rows out, zero puts 0, error stops.",
+        ),
+    ] = Missing.auto
+    shift: Annotated[
+        bool,
+        option(
+            _DATA,
+            "Move columns with negative values up to 0 (done unless --abs or --strict).",
+            "--shift",
+        ),
+    ] = False
+    absolute: Annotated[bool, option(_DATA, "Drop the signs.", "--abs")] = False
+    encode: Annotated[
+        bool,
+        option(_DATA, "Turn dates, and text that hardly repeats, into features too.", "--encode"),
+    ] = False
+    normalize: Annotated[
+        Normalize,
+        _choice(
+            Normalize,
+            _DATA,
+            "Scale every row to unit length, or not; auto leaves it to the default weighting, "
+            "which finds out, and scales for all others.",
+        ),
+    ] = Normalize.auto
+    scale: Annotated[
+        Scale, _choice(Scale, _DATA, "max: divide every column by its largest value.")
+    ] = Scale.none
+    transpose: Annotated[
+        bool,
+        option(_DATA, "The samples are the columns, as where genes are rows.", "--transpose"),
+    ] = False
+    image_shape: ImageShape = None
+
+    def check(self) -> None:
+        """Raise if two choices exclude each other."""
+        if self.shift and self.absolute:
+            raise UsageError("--shift and --abs exclude each other.")
+
+    @property
+    def keep_texts(self) -> bool:
+        """Whether columns of text are read: as categories, or all of them."""
+        return (self.encode or not self.strict) and not self.transpose
+
+    def recipe(self, model: Any) -> dict[str, str]:
+        """What :meth:`fnmf.io.Recipe.learn` takes."""
+        from fnmf.io import DECIDED_MISSING, DECIDED_NEGATIVE
+
+        missing, negative = self.missing.value, "shift" if self.shift else "error"
+        if self.missing is Missing.auto:
+            missing = "error" if self.strict else DECIDED_MISSING
+        if not self.strict:
+            negative = DECIDED_NEGATIVE
+        return {
+            "missing": missing,
+            "negative": "abs" if self.absolute else negative,
+            "normalize": self.normalize.for_model(model),
+            "scale": self.scale.value,
+            "texts": "all" if self.encode else "categories",
+        }
 
 
 def typed(context: typer.Context) -> list[str]:

@@ -4,6 +4,7 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -13,18 +14,6 @@ from fnmf.describe import Statistics
 
 _NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 _CONTROLS = frozenset(map(chr, (*range(9), 11, 12, *range(14, 32), *range(127, 160))))
-
-# What rows of tables are often called; other words might not be English, or not one thing.
-_THINGS = frozenset(
-    (
-        *("animal", "article", "author", "book", "car", "cell", "client", "colleague"),
-        *("compound", "customer", "donor", "document", "event", "face", "film", "flower"),
-        *("gene", "house", "image", "item", "member", "message", "molecule", "movie"),
-        *("page", "patient", "person", "place", "plant", "player", "product", "protein"),
-        *("sample", "song", "source", "specimen", "star", "store", "student", "subject"),
-        *("text", "user", "wine", "word", "worker"),
-    )
-)
 
 
 def safe_cell(text: Any) -> str:
@@ -58,22 +47,59 @@ def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) 
             writer.writerow([safe_cell(c) if isinstance(c, str) else c for c in row])
 
 
+@dataclass(frozen=True)
+class Labels:
+    """What labels.csv holds of each row.
+
+    Attributes
+    ----------
+    ids : sequence of str
+        Names of the rows.
+    labels : ndarray
+        Their clusters, counted from 0.
+    names : sequence of str
+        Names of the clusters.
+    known : sequence of str or None
+        Known classes.
+    confidence, second : ndarray or None
+        How sure the cluster is, and the second-best one.
+    """
+
+    ids: Sequence[str]
+    labels: Any
+    names: Sequence[str]
+    known: Sequence[str] | None = None
+    confidence: Any = None
+    second: Any = None
+
+    def columns(self) -> dict[str, Sequence[Any]]:
+        """The columns of the file; clusters are counted from 1."""
+        labels = [int(label) for label in self.labels]
+        found: dict[str, Sequence[Any]] = {
+            "id": self.ids,
+            "cluster": [label + 1 for label in labels],
+            "name": [self.names[label] for label in labels],
+        }
+        if self.known is not None:
+            found["label"] = self.known
+        if self.confidence is not None:
+            found["confidence"] = np.round(np.asarray(self.confidence, dtype=float), 4).tolist()
+        if self.second is not None:
+            found["second"] = [int(label) + 1 for label in self.second]
+        return found
+
+
 def write_labels(
-    path: Path,
-    ids: Sequence[str],
-    labels: Any,
-    known: Sequence[str] | None = None,
-    model: Any = None,
+    path: Path, labels: Labels, joined: tuple[Sequence[str], Iterable[Sequence[Any]]] | None = None
 ) -> None:
-    """Cluster of each row, how sure it is, its second-best and its known class, if known."""
-    columns: dict[str, Any] = {"id": ids, "cluster": [_plain(label) for label in labels]}
-    if known is not None:
-        columns["label"] = known
-    if (sure := getattr(model, "sample_confidence_", None)) is not None:
-        columns["confidence"] = np.round(np.asarray(sure, dtype=float), 4).tolist()
-    if (second := getattr(model, "second_labels_", None)) is not None:
-        columns["second"] = [_plain(label) for label in second]
-    write_csv(path, list(columns), zip(*columns.values(), strict=True))
+    """Cluster of each row, with the columns of its table if they are to be joined."""
+    columns = labels.columns()
+    rows: Iterable[Sequence[Any]] = zip(*columns.values(), strict=True)
+    names = list(columns)
+    if joined is not None:
+        names += [name if name not in columns else f"{name} (table)" for name in joined[0]]
+        rows = ((*row, *cells) for row, cells in zip(rows, joined[1], strict=True))
+    write_csv(path, names, rows)
 
 
 def number_record(choice: Any) -> dict[str, Any]:
@@ -107,7 +133,7 @@ def write_features(path: Path, names: Sequence[str], model: Any, stats: Statisti
         columns["qvalue"] = qvalues
     columns["explained_by_clusters"] = stats.explained
     for name, row in zip(stats.names, stats.means, strict=True):
-        columns[f"mean_in_{name}"] = row
+        columns[f"mean_in_{int(name) + 1}"] = row
     # The most relevant first: that is what the file is opened for.
     order = np.argsort(-np.asarray(next(iter(columns.values())), dtype=float), kind="stable")
     values = (np.asarray(column)[order].tolist() for column in columns.values())
@@ -131,12 +157,6 @@ def row_names(ids: Sequence[str] | None, lines: np.ndarray | None, n_rows: int) 
     if lines is not None:
         return [f"line {line}" for line in lines]
     return [f"row {i}" for i in range(1, n_rows + 1)]
-
-
-def unit_of(id_column: Any) -> str:
-    """What a row is, in the plural, if the id column is called by a word known to be one."""
-    word = str(id_column or "").lower()
-    return f"{word}s" if word in _THINGS else "samples"
 
 
 def _plain(value: Any) -> Any:

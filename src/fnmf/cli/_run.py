@@ -3,7 +3,7 @@
 import datetime
 import platform
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,20 +14,23 @@ from fnmf.choosing import restart_agreement
 from fnmf.cli._errors import UsageError
 from fnmf.cli._files import RUN_FILES
 from fnmf.cli._folder import check_folder, content_hash, results_folder
-from fnmf.cli._hints import findings_in_options, in_options, note_text
+from fnmf.cli._hints import decisions, findings_in_options, in_options, note_text
+from fnmf.cli._join import joined_columns
 from fnmf.cli._models import fit_model
+from fnmf.cli._naming import NAMES, ROWS_ARE, cluster_names, rows_are
+from fnmf.cli._options import RunOutput
 from fnmf.cli._outputs import (
+    Labels,
     number_record,
     row_names,
     to_json,
-    unit_of,
     write_embedding,
     write_features,
     write_json,
     write_labels,
 )
 from fnmf.cli._progress import working
-from fnmf.cli._show import console, show_choice, show_summary
+from fnmf.cli._show import console, show_summary
 from fnmf.describe import cluster_statistics
 from fnmf.io import Recipe, Table
 from fnmf.persistence import save
@@ -72,6 +75,25 @@ def _answered(note: str, model: Any) -> bool:
     return common and getattr(note, "remedy", "") == "scale"
 
 
+def page_about(file: Path, table: Table, recipe: Recipe, record: dict[str, Any]) -> About:
+    """What the page says of the table and of the record of a run."""
+    return About(
+        title=f"Clusters in {file.name}",
+        names=table.names,
+        samples=row_names(table.ids, table.lines, table.X.shape[0]),
+        labels_true=table.labels,
+        sources=recipe.sources,
+        source={
+            "file": file.name,
+            "SHA-256": record["input"]["sha256"],
+            "seed": record.get("seed"),
+            "made on": record.get("started"),
+        },
+        notes=[str(note) for note in record.get("notes", [])],
+        decisions=[dict(one) for one in record.get("decisions", [])],
+    )
+
+
 @dataclass
 class Run:
     """Everything a run knows."""
@@ -82,13 +104,15 @@ class Run:
     model: Any
     reading: dict[str, Any]
     seed: int
-    title: str | None
     image_shape: tuple[int, int] | None
     restarts: int
+    output: RunOutput = field(default_factory=RunOutput)
     checkpoint: Path | None = None
     choice: Any = None
+    names: list[str] = field(default_factory=list)
     summary: dict[str, Any] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
+    decisions: list[dict[str, str]] = field(default_factory=list)
 
     def fit(self) -> None:
         """Fit the model and collect what there is to tell."""
@@ -97,8 +121,10 @@ class Run:
         started = time.perf_counter()
         options = {} if self.checkpoint is None else {"checkpoint": self.checkpoint}
         told = fit_model(self.model, X, **options)
-        read = (note for note in self.table.notes if not _answered(note, self.model))
-        notes = [*map(note_text, read), *alike, *map(in_options, told)]
+        read = [note for note in self.table.notes if not _answered(note, self.model)]
+        self.decisions = decisions(read)
+        plain = (note for note in read if not getattr(note, "why", ""))
+        notes = [*map(note_text, plain), *alike, *map(in_options, told)]
         if self.choice is not None:
             for name, value in self.choice.kept().items():
                 setattr(self.model, f"{name}_", value)
@@ -112,39 +138,41 @@ class Run:
             with working("Fitting again from other starts") as step:
                 agreement = restart_agreement(self.model, X, self.restarts, progress=step)
         with working("Describing the clusters"):
-            about = About(
-                title=self.title or f"Clusters in {self.file.name}",
-                names=self.table.names,
-                samples=row_names(self.table.ids, self.table.lines, self.table.X.shape[0]),
-                labels_true=self.table.labels,
+            about = page_about(self.file, self.table, self.recipe, self.record)
+            about = replace(
+                about,
+                title=self.output.title or about.title,
+                unit=rows_are(self.table, self.output.rows_are),
                 image_shape=self.image_shape,
-                unit=unit_of(self.table.id_name),
-                source={
-                    "file": self.file.name,
-                    "SHA-256": self.record["input"]["sha256"],
-                    "seed": self.seed,
-                    "made on": self.record["started"],
-                },
-                notes=notes,
                 choice=self.choice,
             )
-            own = self._in_own_units()
-            self.summary = summarise(self.model, own, about, agreement, fitted=X)
+            own = self.recipe.in_own_units(self.table.X)
+            described = summarise(self.model, own, about, agreement, fitted=X)
+            self.names = cluster_names(
+                self.output.names, [cluster["title"] for cluster in described["clusters"]]
+            )
+            for cluster, name in zip(described["clusters"], self.names, strict=True):
+                cluster["title"] = name
+            self.summary = described
         findings_in_options(self.summary)
         self.record["quality"] = {q["name"]: q["value"] for q in self.summary["quality"]}
         self.record["clusters"] = [
             {
-                "name": c["name"],
+                "cluster": int(c["name"]),
+                "name": c["title"],
                 "size": c["size"],
+                "sentence": c["sentence"],
                 "top_features": [f["name"] for f in c["features"]],
             }
             for c in self.summary["clusters"]
         ]
 
-    def _in_own_units(self) -> Any:
-        """The table in the units of the file, without the shift that made it non-negative."""
-        shift = self.recipe.cleaning.shift
-        return self.table.X if shift is None or not shift.any() else self.table.X - shift
+    def _metadata(self) -> dict[str, Any]:
+        """What the model file keeps beside the model."""
+        return self.recipe.to_metadata() | {
+            NAMES: np.array(self.names, dtype=object),
+            ROWS_ARE: self.summary["unit"],
+        }
 
     def _record(self, notes: list[str], seconds: float) -> dict[str, Any]:
         import numpy
@@ -174,6 +202,7 @@ class Run:
             "started": now.isoformat(timespec="seconds"),
             "fit_seconds": round(seconds, 3),
             "number": None if self.choice is None else number_record(self.choice),
+            "decisions": self.decisions,
             "notes": notes,
             "versions": {
                 "python": platform.python_version(),
@@ -192,32 +221,34 @@ class Run:
             "samples": self.table.X.shape[0],
         }
 
-    def write(self, folder: Path, force: bool) -> None:
+    def write(self, folder: Path) -> None:
         """Every file of the run; the folder appears whole or not at all."""
         ids = row_names(self.table.ids, self.table.lines, self.table.X.shape[0])
-        stats = cluster_statistics(self._in_own_units(), self.model.labels_)
+        own = self.recipe.in_own_units(self.table.X)
+        stats = cluster_statistics(own, self.model.labels_)
+        sure = getattr(self.model, "sample_confidence_", None)
+        second = getattr(self.model, "second_labels_", None)
+        labels = Labels(ids, self.model.labels_, self.names, self.table.labels, sure, second)
+        joined = joined_columns(self.table, self.reading) if self.output.join else None
 
         def check() -> None:
-            check_folder(folder, RUN_FILES, force, [self.file])
+            check_folder(folder, RUN_FILES, self.output.force, [self.file])
 
         with working("Writing"), results_folder(folder, check) as partial:
-            labels, known = self.model.labels_, self.table.labels
-            write_labels(partial / "labels.csv", ids, labels, known, self.model)
+            write_labels(partial / "labels.csv", labels, joined)
             write_features(partial / "features.csv", self.table.names, self.model, stats)
             if getattr(self.model, "embedding_", None) is not None:
                 write_embedding(partial / "embedding.csv", ids, self.model.embedding_)
-            save(self.model, partial / "model.fnmf", metadata=self.recipe.to_metadata())
+            save(self.model, partial / "model.fnmf", metadata=self._metadata())
             write_page(self.summary, partial / "report.html")
             if self.choice is not None:
                 (partial / "number.svg").write_text(self.choice.to_svg(), encoding="utf-8")
             write_json(partial / "run.json", self.record)
 
-    def show(self, folder: Path, as_json: bool) -> None:
+    def show(self, folder: Path) -> None:
         """The essentials on standard output."""
-        if as_json:
+        if self.output.as_json:
             print(to_json({**self.record, "folder": str(folder)}))
             return
-        if self.choice is not None:
-            show_choice(self.choice)
         show_summary(self.summary, self.record["notes"])
         console().print(f"Results are in {folder}; open {folder / 'report.html'} in a browser.")

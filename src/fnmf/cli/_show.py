@@ -4,7 +4,6 @@ import sys
 from typing import Any
 
 _MOST_CLUSTERS = 20
-_TOP = 5
 
 
 def console() -> Any:
@@ -35,53 +34,43 @@ def add_row(built: Any, *cells: Any) -> None:
     built.add_row(*(Text(str(cell)) for cell in cells))
 
 
-def show_choice(choice: Any) -> None:
-    """The recommended number of clusters, and the scores it rests on."""
-    out = console()
-    out.print(f"Recommended: {choice}")
-    scores = table("k", "score", "±", "below the best", "halves of features", "halves of rows")
-    for row in choice.scores:
-        mark = " *" if row["k"] == choice.n_components else ""
-        add_row(
-            scores,
-            f"{row['k']}{mark}",
-            f"{row['score']:.3f}",
-            f"{row['spread']:.3f}",
-            f"{choice.price(int(row['k'])):.3f}",
-            f"{row['features_agree']:.2f}",
-            f"{row['rows_agree']:.2f}",
-        )
-    if len(choice.scores):
-        out.print(scores)
-
-
 def show_summary(summary: dict[str, Any], notes: list[str]) -> None:
-    """Clusters, weights, quality and warnings on one screen."""
+    """The answer, the clusters in their sentences, what was decided, and warnings."""
     out = console()
-    facts = ", ".join(f"{fact['value']} {fact['name']}" for fact in summary["facts"])
-    out.print(f"{summary['method']}: {facts}")
-    clusters = table("cluster", "size", "share", "stability", "features that set it apart")
+    _show_decisions(out, summary["decisions"])
+    out.print(summary["answer"])
+    if summary["number"]:
+        out.print(summary["number"]["sentence"])
+    clusters = table(
+        "cluster", "name", summary["unit"], "share", "comes back", "what sets it apart"
+    )
     for cluster in summary["clusters"][:_MOST_CLUSTERS]:
         stability = cluster.get("stability")
         add_row(
             clusters,
             cluster["name"],
-            cluster["size"],
-            f"{cluster['share']:.1%}",
-            stability["word"] if stability else "",
-            ", ".join(cluster["apart"]) or "none does clearly",
+            cluster["title"],
+            f"{cluster['size']:,}",
+            f"{cluster['share']:.0%}",
+            f"{stability['value']:.0%}" if stability else "",
+            cluster["traits"],
         )
     out.print(clusters)
     if len(summary["clusters"]) > _MOST_CLUSTERS:
         out.print(f"... and {len(summary['clusters']) - _MOST_CLUSTERS} more clusters")
-    if any(entry["features"] for entry in summary["weights"]["each"]):
-        weights = table("weighting", "features that count", "largest weights")
-        for j, entry in enumerate(summary["weights"]["each"], start=1):
-            told = [f"{f['name']} {f['value']:.2g}" for f in entry["features"][:_TOP]]
-            add_row(weights, j, f"{entry['effective']:.1f}", ", ".join(told))
-        out.print(weights)
     for entry in summary["quality"]:
-        out.print(f"{entry['name']} {entry['value']}: {entry['text']}")
+        if entry["first"]:
+            out.print(f"{entry['label']} {entry['value']}: {entry['text']}")
     told_notes = [f["text"] for f in summary["diagnosis"] if f["level"] == "warn"] + notes
     for note in told_notes:
         out.print(f"Note: {note}")
+
+
+def _show_decisions(out: Any, decisions: list[dict[str, str]]) -> None:
+    if not decisions:
+        return
+    built = table("decided for you", "why", "to decide otherwise")
+    for one in decisions:
+        add_row(built, one["what"], one["why"], one["otherwise"])
+    out.print(built)
+    out.print("(--strict stops instead of deciding.)\n")

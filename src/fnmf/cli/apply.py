@@ -1,84 +1,74 @@
 """``fnmf apply``: clusters and representation of new rows."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from fnmf.cli import _options as options
 from fnmf.cli._errors import UsageError, handled
 from fnmf.cli._files import APPLY_FILES
+from fnmf.cli._groups import grouped
 
 if TYPE_CHECKING:
+    from fnmf.cli._outputs import Labels
     from fnmf.io import Recipe, Table
     from fnmf.persistence import ModelInfo
 
 
+@grouped
 def apply(
-    model: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MODEL", help="model.fnmf, or the folder of a run.", show_default=False
-        ),
-    ],
+    model: options.ModelFile,
     file: options.Table,
-    out: options.Out = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    id_column: options.IdColumn = None,
-    label_column: options.LabelColumn = None,
-    exclude: options.Exclude = None,
-    delimiter: options.Delimiter = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    header: options.Header = None,
-    encoding: options.Encoding = None,
-    na: options.Na = None,
-    number_duplicates: options.NumberDuplicates = False,
-    layer: options.Layer = None,
-    raw: options.Raw = False,
-    sheet: options.Sheet = None,
-    labels: options.Labels = None,
-    float32: options.Float32 = False,
+    reading: options.Reading,
+    output: options.Output,
 ) -> None:
     """Label new rows with a model that 'fnmf cluster' wrote.
 
-    Columns are matched by name and treated as the training table was. Writes labels.csv,
-    embedding.csv and run.json into a folder. Known classes score the result.
+    Columns are matched by name and treated as the training table was; the file is read as that
+    table was, unless you say otherwise. Writes labels.csv, embedding.csv and run.json into a
+    folder. Known classes score the result.
+
+    \b
+    Examples:
+      fnmf apply customers.csv-clusters new.csv
+      fnmf apply customers.csv-clusters/model.fnmf new.csv --join -o labelled
     """
     with handled() as outcome:
-        folder = out or Path(f"{file.resolve().name}-applied")
-        import numpy as np
-
+        folder = output.out or Path(f"{file.resolve().name}-applied")
         from fnmf.cli._folder import check_folder
 
-        check_folder(folder, APPLY_FILES, force, [file, model])
+        check_folder(folder, APPLY_FILES, output.force, [file, model])
         info, recipe = open_model(model)
-        reading = options.reading_options(
-            id_column=id_column,
-            label_column=None if labels else label_column,
-            exclude=exclude,
-            delimiter=delimiter,
-            decimal=decimal,
-            thousands=thousands,
-            header=header,
-            encoding=encoding,
-            na=na,
-            number_duplicates=number_duplicates,
-            layer=layer,
-            raw=raw,
-            sheet=sheet,
-            dtype=np.float32 if float32 else np.float64,
-        )
-        table, found, embedding = _label(info.model, recipe, file, reading)
-        if labels is not None:
-            from fnmf.io import add_labels
+        how = as_in_training(model, reading.options())
+        table, labels, embedding = _label(info, recipe, file, how | {"dtype": reading.dtype})
+        reading.add_labels(table)
+        record = _record(model, file, table, labels, info)
+        joined = None
+        if output.join:
+            from fnmf.cli._join import joined_columns
 
-            add_labels(table, labels, label_column)
-        record = _record(model, file, table, found)
-        _write(folder, [file, model], force, (table, found, embedding, record))
+            joined = joined_columns(table, how)
+        if table.labels is not None:
+            labels = replace(labels, known=table.labels)
+
+        def check() -> None:
+            check_folder(folder, APPLY_FILES, output.force, [file, model])
+
+        _write(folder, check, labels, joined, embedding, record)
         outcome.folder = folder
-        _show(folder, record, as_json)
+        _show(folder, record, output.as_json)
+
+
+def as_in_training(model: Path, reading: dict[str, Any]) -> dict[str, Any]:
+    """What the user says of the file, and what the training run said of which layer it read."""
+    from fnmf.cli._folder import read_record
+
+    record = read_record(model if model.is_dir() else model.parent)
+    before = {} if record is None else dict(record["input"].get("reading", {}))
+    if reading["layer"] is None and not reading["raw"]:
+        reading |= {"layer": before.get("layer"), "raw": bool(before.get("raw", False))}
+    return reading
 
 
 def open_model(model: Path) -> "tuple[ModelInfo, Recipe]":
@@ -99,67 +89,84 @@ def open_model(model: Path) -> "tuple[ModelInfo, Recipe]":
 
 
 def _label(
-    fitted: Any, recipe: "Recipe", file: Path, reading: dict[str, Any]
-) -> tuple["Table", Any, Any]:
+    info: "ModelInfo", recipe: "Recipe", file: Path, reading: dict[str, Any]
+) -> "tuple[Table, Labels, Any]":
     import numpy as np
 
+    from fnmf.cli._confidence import inherited
     from fnmf.cli._data import read
+    from fnmf.cli._hints import applied_error
+    from fnmf.cli._naming import kept_names
+    from fnmf.cli._outputs import Labels, row_names
     from fnmf.cli._progress import working
+    from fnmf.io import TableError
 
+    fitted = info.model
     if not hasattr(fitted, "predict"):
         raise UsageError(
             f"{type(fitted).__name__} only labels the rows it was fitted on; "
             "use FNMF, or another method that 'fnmf methods' marks for new rows."
         )
-    table = read(file, **reading, **recipe.reading())
-    X = recipe.follow(table)
+    try:
+        table = read(file, **reading, **recipe.reading())
+        X = recipe.follow(table)
+    except TableError as error:
+        raise UsageError(applied_error(error)) from error
     with working("Labelling"):
-        labels = fitted.predict(X)
+        found = fitted.predict(X)
         embedding = np.asarray(fitted.transform(X)) if hasattr(fitted, "transform") else None
-    return table, labels, embedding
+        sure, second = inherited(fitted, found, embedding)
+    names = kept_names(info.metadata, int(np.max(fitted.labels_)) + 1)
+    ids = row_names(table.ids, table.lines, table.X.shape[0])
+    return table, Labels(ids, found, names, None, sure, second), embedding
 
 
-def _record(model: Path, file: Path, table: "Table", labels: Any) -> dict[str, Any]:
+def _record(
+    model: Path, file: Path, table: "Table", labels: "Labels", info: "ModelInfo"
+) -> dict[str, Any]:
     import numpy as np
 
     from fnmf import __version__
     from fnmf.cli._folder import content_hash
-    from fnmf.cli._hints import note_text
+    from fnmf.cli._hints import applied_text
     from fnmf.metrics import clustering_accuracy, normalized_mutual_information
 
-    names, sizes = np.unique(labels, return_counts=True)
+    found, sizes = np.unique(labels.labels, return_counts=True)
     record = {
         "fnmf": __version__,
         "command": "apply",
         "model": str(model.resolve()),
         "input": {"file": str(file.resolve()), "sha256": content_hash(file)},
-        "clusters": {str(name): int(size) for name, size in zip(names, sizes, strict=True)},
-        "notes": [note_text(note) for note in table.notes],
+        "rows_are": str(info.metadata.get("rows_are", "rows")),
+        "clusters": [
+            {"cluster": int(code) + 1, "name": labels.names[int(code)], "size": int(size)}
+            for code, size in zip(found, sizes, strict=True)
+        ],
+        "notes": [applied_text(note) for note in table.notes],
     }
     if table.labels is not None:
         record["quality"] = {
-            "ACC": f"{clustering_accuracy(table.labels, labels):.3f}",
-            "NMI": f"{normalized_mutual_information(table.labels, labels):.3f}",
+            "ACC": f"{clustering_accuracy(table.labels, labels.labels):.3f}",
+            "NMI": f"{normalized_mutual_information(table.labels, labels.labels):.3f}",
         }
     return record
 
 
 def _write(
-    folder: Path, inputs: list[Path], force: bool, results: tuple["Table", Any, Any, dict[str, Any]]
+    folder: Path,
+    check: Callable[[], None],
+    labels: "Labels",
+    joined: Any,
+    embedding: Any,
+    record: dict[str, Any],
 ) -> None:
-    from fnmf.cli._folder import check_folder, results_folder
-    from fnmf.cli._outputs import row_names, write_embedding, write_json, write_labels
-
-    table, labels, embedding, record = results
-    ids = row_names(table.ids, table.lines, table.X.shape[0])
-
-    def check() -> None:
-        check_folder(folder, APPLY_FILES, force, inputs)
+    from fnmf.cli._folder import results_folder
+    from fnmf.cli._outputs import write_embedding, write_json, write_labels
 
     with results_folder(folder, check) as partial:
-        write_labels(partial / "labels.csv", ids, labels, table.labels)
+        write_labels(partial / "labels.csv", labels, joined)
         if embedding is not None:
-            write_embedding(partial / "embedding.csv", ids, embedding)
+            write_embedding(partial / "embedding.csv", labels.ids, embedding)
         write_json(partial / "run.json", record)
 
 
@@ -170,10 +177,11 @@ def _show(folder: Path, record: dict[str, Any], as_json: bool) -> None:
     if as_json:
         print(to_json({"folder": str(folder), **record}))
         return
-    shown = table("cluster", "rows", "share")
-    total = sum(record["clusters"].values())
-    for name, size in record["clusters"].items():
-        add_row(shown, name, size, f"{size / total:.1%}")
+    shown = table("cluster", "name", record["rows_are"], "share")
+    total = sum(entry["size"] for entry in record["clusters"])
+    for entry in record["clusters"]:
+        size = entry["size"]
+        add_row(shown, entry["cluster"], entry["name"], f"{size:,}", f"{size / total:.1%}")
     console().print(shown)
     for name, value in record.get("quality", {}).items():
         console().print(f"{name} {value}")

@@ -1,247 +1,132 @@
 """``fnmf cluster``: from a file to clusters, feature weights and a page."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from fnmf.cli import _options as options
 from fnmf.cli._errors import UsageError, handled
 from fnmf.cli._files import RUN_FILES
+from fnmf.cli._fit_options import Model, Running
+from fnmf.cli._groups import grouped
 
-_MODEL = "Model"
-_DATA = "Treatment of the data"
+if TYPE_CHECKING:
+    from fnmf.cli._run import Run
+
 _SMALL = 2_000_000
+# Clusters are compared with those of half of the rows, which need neighbours of their own.
+_FEWEST = 6
 
 
-def _number(help_text: str) -> Any:
-    return typer.Option(help=help_text, rich_help_panel=_MODEL, show_default=False)
-
-
+@grouped
 def cluster(
     context: typer.Context,
     file: options.Table,
-    clusters: Annotated[
-        int | None,
-        typer.Option(
-            "-k",
-            "--clusters",
-            parser=options.number_of_clusters,
-            metavar="K|auto",
-            help="Number of clusters; recommended from the data if it is auto or not given.",
-            show_default=False,
-        ),
-    ] = None,
-    out: options.Out = None,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    title: Annotated[str | None, typer.Option(help="Heading of the report.")] = None,
-    method: Annotated[
-        str, typer.Option(help="Any name 'fnmf methods' lists.", rich_help_panel=_MODEL)
-    ] = "FNMF",
-    components: Annotated[int | None, _number("Size of the representation (default: K).")] = None,
-    weightings: Annotated[int | None, _number("Number of feature weightings.")] = None,
-    diversity: Annotated[float | None, _number("How different weightings must be.")] = None,
-    smoothness: Annotated[float | None, _number("How alike neighbours must be.")] = None,
-    neighbors: Annotated[int | None, _number("Neighbours of each sample.")] = None,
-    weighting: Annotated[
-        str | None, _number("How features are weighted: relevance, paper, uniform.")
-    ] = None,
-    assignment: Annotated[str | None, _number("Mixture of weightings: sample, shared.")] = None,
-    solver: Annotated[str | None, _number("Update rule: mu, mu-fast, hals.")] = None,
-    init: Annotated[str | None, _number("Start: kmeans, random, nndsvda.")] = None,
-    max_iter: Annotated[int | None, _number("Most iterations.")] = None,
-    tol: Annotated[float | None, _number("When to stop.")] = None,
-    n_init: Annotated[int | None, _number("Number of starts; the best is kept.")] = None,
-    param: Annotated[
-        list[str] | None,
-        _number("Any other parameter of the method as NAME=VALUE; may be repeated."),
-    ] = None,
-    seed: Annotated[
-        int,
-        typer.Option(min=0, help="Random seed: same seed, same result.", rich_help_panel=_MODEL),
-    ] = 0,
-    jobs: Annotated[int | None, _number("Number of threads (-1: all).")] = None,
-    checkpoint: Annotated[
-        Path | None,
-        _number("Folder for checkpoints, every 30 s; the same command goes on from there."),
-    ] = None,
-    memory: Annotated[
-        str | None,
-        _number("Read by blocks that take no more than this altogether, like 4GB."),
-    ] = None,
-    scheduler: Annotated[
-        str | None, _number("Read by blocks and fit on the Dask cluster of this address.")
-    ] = None,
-    consensus: Annotated[
-        int | None, _number("Resamples that vote for the clusters and say how sure they are.")
-    ] = None,
-    restarts: Annotated[
-        int | None,
-        typer.Option(
-            min=0,
-            help="Further fits to see how stable the clusters are (default: 3 for small tables).",
-            rich_help_panel=_MODEL,
-            show_default=False,
-        ),
-    ] = None,
-    normalize: Annotated[
-        options.Normalize,
-        typer.Option(
-            help="Scale every row to unit length, or not; auto leaves it to the default weighting, "
-            "which finds out, and scales for all others.",
-            rich_help_panel=_DATA,
-        ),
-    ] = options.Normalize.auto,
-    scale: Annotated[
-        options.Scale,
-        typer.Option(help="Divide every column by its largest value.", rich_help_panel=_DATA),
-    ] = options.Scale.none,
-    missing: Annotated[
-        options.Missing,
-        typer.Option(help="What to do about missing values.", rich_help_panel=_DATA),
-    ] = options.Missing.error,
-    shift: Annotated[
-        bool,
-        typer.Option(
-            "--shift", help="Move columns with negative values up to 0.", rich_help_panel=_DATA
-        ),
-    ] = False,
-    absolute: Annotated[
-        bool, typer.Option("--abs", help="Drop the signs.", rich_help_panel=_DATA)
-    ] = False,
-    image_shape: Annotated[
-        str | None,
-        typer.Option(help="HEIGHTxWIDTH, if rows are images.", rich_help_panel=_DATA),
-    ] = None,
-    encode: Annotated[
-        bool,
-        typer.Option("--encode", help="Turn text and dates into features.", rich_help_panel=_DATA),
-    ] = False,
-    id_column: options.IdColumn = None,
-    label_column: options.LabelColumn = None,
-    exclude: options.Exclude = None,
-    delimiter: options.Delimiter = None,
-    decimal: options.Decimal = None,
-    thousands: options.Thousands = None,
-    header: options.Header = None,
-    encoding: options.Encoding = None,
-    na: options.Na = None,
-    number_duplicates: options.NumberDuplicates = False,
-    transpose: options.Transpose = False,
-    layer: options.Layer = None,
-    raw: options.Raw = False,
-    sheet: options.Sheet = None,
-    labels: options.Labels = None,
-    float32: options.Float32 = False,
+    model: Model,
+    treatment: options.Treatment,
+    reading: options.Reading,
+    output: options.RunOutput,
+    running: Running,
 ) -> None:
-    """Cluster the rows of a table and find the features that matter.
+    """Cluster the rows of a table and find the columns that matter.
 
-    Writes labels.csv, features.csv, embedding.csv, model.fnmf, report.html and run.json
-    into a folder, all or none of them; without -k also number.svg, a picture of the choice.
+    What the table needs is decided by what its columns hold, and told; --strict stops instead.
+    Writes labels.csv, features.csv, embedding.csv, model.fnmf, report.html and run.json into a
+    folder, all or none of them; without -k also number.svg, a picture of the choice.
+
+    \b
+    Examples:
+      fnmf cluster customers.csv
+      fnmf cluster customers.csv -k 4 --rows-are customers --join
+      fnmf cluster cells.h5ad --layer counts
+      fnmf cluster customers.csv --method kmeans -k 4 -o kmeans-clusters
     """
     with handled() as outcome:
-        if shift and absolute:
-            raise UsageError("--shift and --abs exclude each other.")
-        reading = options.reading_options(
-            id_column=id_column,
-            label_column=None if labels else label_column,
-            exclude=exclude,
-            delimiter=delimiter,
-            decimal=decimal,
-            thousands=thousands,
-            header=header,
-            encoding=encoding,
-            na=na,
-            number_duplicates=number_duplicates,
-            transpose=transpose,
-            layer=layer,
-            raw=raw,
-            sheet=sheet,
-            keep_texts=encode,
-        )
-        folder = out or Path(f"{file.resolve().name}-clusters")
+        treatment.check()
+        folder = output.out or Path(f"{file.resolve().name}-clusters")
         from fnmf.cli._folder import check_folder
-        from fnmf.cli._models import OURS, make_model, parse_parameters
+        from fnmf.cli._models import OURS, load_plugins, make_model
 
-        check_folder(folder, RUN_FILES, force, [file, *([labels] if labels else [])])
-        given = {
-            "n_components": components,
-            "n_weightings": weightings,
-            "diversity": diversity,
-            "smoothness": smoothness,
-            "n_neighbors": neighbors,
-            "weighting": weighting,
-            "assignment": assignment,
-            "solver": solver,
-            "init": init,
-            "max_iter": max_iter,
-            "tol": tol,
-            "n_init": n_init,
-            "consensus": consensus,
-            **parse_parameters(param or []),
-        }
+        inputs = [file, *([reading.labels] if reading.labels else [])]
+        check_folder(folder, RUN_FILES, output.force, inputs)
+        load_plugins(model.plugins)
         # Made at once, so that a parameter that does not exist is told before anything is read.
-        model = make_model(method, clusters or 2, seed, jobs, given)
-        if checkpoint is not None and type(model).__name__ != OURS:
+        estimator = make_model(model, model.clusters or 2)
+        if running.checkpoint is not None and type(estimator).__name__ != OURS:
             raise UsageError(f"--checkpoint works with --method {OURS} only.")
-        from fnmf.cli._data import read_and_learn
         from fnmf.io import is_many
 
-        if memory or scheduler or is_many(file):
+        words = options.typed(context)
+        if running.memory or running.scheduler or is_many(file):
             from fnmf.cli._large import Where, large_run
 
-            where = Where(file, memory, scheduler, jobs, options.typed(context))
-            if clusters is None and type(model).__name__ == OURS:
-                model.set_params(n_components=components or "auto", n_clusters=None)
-            large = large_run(where, model, normalize.for_model(model), image_shape)
-            large.seed, large.title, large.checkpoint = seed, title, checkpoint
-            large.fit()
-            large.write(folder, force)
-            outcome.folder = folder
-            large.show(folder, as_json)
-            return
-        table, recipe = read_and_learn(
-            file,
-            reading | {"dtype": _dtype(float32)},
-            {
-                "missing": missing.value,
-                "negative": "shift" if shift else "abs" if absolute else "error",
-                "normalize": normalize.for_model(model),
-                "scale": scale.value,
-            },
-            options.typed(context),
-        )
-        recipe.transpose = transpose
-        if labels is not None:
-            from fnmf.io import add_labels
-
-            add_labels(table, labels, label_column)
-        n_rows = table.X.shape[0]
-        if clusters is not None and clusters > n_rows:
-            raise UsageError(
-                f"-k {clusters} is more than the {n_rows} rows of {file}; choose fewer."
-            )
-        from fnmf.cli._run import Run, parse_shape
-
-        choice = None
-        if clusters is None:
-            from fnmf.cli._models import recommend
-
-            choice = recommend(recipe.prepare(table.X), model, seed, jobs)
-            model = make_model(method, choice.n_components, seed, jobs, given)
-        shape = parse_shape(image_shape, table.X.shape[1]) or table.image_shape
-        if restarts is None:
-            restarts = 3 if table.X.shape[0] * table.X.shape[1] <= _SMALL else 0
-        run = Run(file, table, recipe, model, reading, seed, title, shape, restarts, checkpoint)
-        run.choice = choice
+            where = Where(file, running.memory, running.scheduler, model.jobs, words)
+            if model.clusters is None and type(estimator).__name__ == OURS:
+                estimator.set_params(n_components=model.components or "auto", n_clusters=None)
+            normalize = treatment.normalize.for_model(estimator)
+            run: Run = large_run(where, estimator, normalize, treatment.image_shape)
+            run.seed, run.output, run.checkpoint = model.seed, output, running.checkpoint
+        else:
+            run = _plain_run(file, (model, treatment, reading), estimator, words)
+            run.output, run.checkpoint = output, running.checkpoint
         run.fit()
-        run.write(folder, force)
+        run.write(folder)
         outcome.folder = folder
-        run.show(folder, as_json)
+        run.show(folder)
 
 
-def _dtype(float32: bool) -> Any:
-    import numpy as np
+def _plain_run(
+    file: Path,
+    groups: tuple[Model, options.Treatment, options.Reading],
+    estimator: Any,
+    words: list[str],
+) -> "Run":
+    """A run over a table in memory, yet to be fitted."""
+    from fnmf.cli._data import read_and_learn
+    from fnmf.cli._models import make_model, recommend
+    from fnmf.cli._run import Run, parse_shape
 
-    return np.float32 if float32 else np.float64
+    model, treatment, reading = groups
+    how = reading.options()
+    how |= {"transpose": treatment.transpose, "keep_texts": treatment.keep_texts}
+    table, recipe = read_and_learn(
+        file, how | {"dtype": reading.dtype}, treatment.recipe(estimator), words, treatment.strict
+    )
+    recipe.transpose = treatment.transpose
+    reading.add_labels(table)
+    n_rows, n_columns = table.X.shape
+    if model.clusters is not None and model.clusters > n_rows:
+        raise UsageError(
+            f"-k {model.clusters} is more than the {n_rows} rows of {file}; choose fewer."
+        )
+    _enough_rows(file, n_rows, model, estimator)
+    choice = None
+    if model.clusters is None:
+        if _all_equal(table.X):
+            raise UsageError(f"All rows of {file} are equal: there is nothing to cluster.")
+        choice = recommend(recipe.prepare(table.X), estimator, model.seed, model.jobs)
+        estimator = make_model(model, choice.n_components)
+        _enough_rows(file, n_rows, model, estimator)
+    restarts = model.restarts
+    if restarts is None:
+        restarts = 3 if n_rows * n_columns <= _SMALL else 0
+    shape = parse_shape(treatment.image_shape, n_columns) or table.image_shape
+    return Run(file, table, recipe, estimator, how, model.seed, shape, restarts, choice=choice)
+
+
+def _enough_rows(file: Path, n_rows: int, model: Model, estimator: Any) -> None:
+    """Raise if rows are too few; for a few, as many neighbours are taken as there are."""
+    if n_rows < _FEWEST:
+        raise UsageError(
+            f"{file} has {n_rows} row{'s' if n_rows > 1 else ''}; groups need at least {_FEWEST}."
+        )
+    known = estimator.get_params(deep=False).get("n_neighbors")
+    if model.neighbors is None and isinstance(known, int) and known > n_rows - 2:
+        estimator.set_params(n_neighbors=n_rows - 2)
+
+
+def _all_equal(X: Any) -> bool:
+    from fnmf.cli._run import few_different_rows
+
+    return X.shape[0] > 1 and bool(few_different_rows(X, 2))

@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fnmf.cli._commands import Command
+
 if TYPE_CHECKING:
     from fnmf.datasets import Source
 
@@ -16,7 +18,7 @@ DataHome = Annotated[
 ]
 
 
-@app.command("list")
+@app.command("list", cls=Command)
 def list_sets(data_home: DataHome = None) -> None:
     """Show the data sets, their size, and where each would be read from."""
     from rich.console import Console
@@ -53,7 +55,7 @@ def _wanted(names: list[str]) -> list["Source"]:
     return [SOURCES[key] for key in keys if key in SOURCES]
 
 
-@app.command()
+@app.command(cls=Command)
 def fetch(
     names: Annotated[list[str], typer.Argument(help='Names of data sets, or "all".')],
     data_home: DataHome = None,
@@ -77,7 +79,7 @@ def fetch(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=Command)
 def verify(
     names: Annotated[
         list[str] | None, typer.Argument(help="Names; all when none is given.")

@@ -1,5 +1,8 @@
 """``fnmf demo``: the main job on data that come with the package."""
 
+import os
+import shlex
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -7,10 +10,16 @@ import typer
 
 from fnmf.cli._errors import handled
 
+_NEXT = (
+    ("python", "examples/tables/make.py", "tables"),
+    ("fnmf", "cluster", "tables/customers.csv"),
+    ("fnmf", "explain", "customers.csv-clusters", "1"),
+)
+
 
 def demo(
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the picture.", file_okay=False)
+        Path, typer.Option("--out", "-o", help="Folder for picture and report.", file_okay=False)
     ] = Path("fnmf-demo"),
 ) -> None:
     """Compare k-means, NMF and FNMF on data with many useless features; takes a few seconds."""
@@ -22,8 +31,10 @@ def _demo(out: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from fnmf.demo import draw, examples, run
+    from fnmf.cli._compiling import tell_first_compiling
+    from fnmf.demo import draw, examples, run, write_report
 
+    tell_first_compiling()
     console = Console()
     outcomes = []
     for example in examples():
@@ -49,4 +60,18 @@ def _demo(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     picture = out / "demo.png"
     draw(outcomes, picture)
+    page = out / "report.html"
+    write_report(outcomes[0], page)
     console.print(f"Picture: {picture.resolve()}", soft_wrap=True)
+    console.print(f"Report:  {page.resolve().as_uri()}", soft_wrap=True)
+    console.print("\nNext, with the fnmf of this environment:", soft_wrap=True)
+    fnmf = Path(sys.executable).with_name("fnmf")
+    for words in _NEXT:
+        program = fnmf if words[0] == "fnmf" else sys.executable
+        told = shlex.join([_relative(program), *words[1:]])
+        console.print(f"  {told}", soft_wrap=True, highlight=False)
+
+
+def _relative(program: str | Path) -> str:
+    """A path from here, if that is shorter."""
+    return min(str(program), os.path.relpath(program), key=len)

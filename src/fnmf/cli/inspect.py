@@ -1,9 +1,6 @@
 """``fnmf inspect``: what is in a model file."""
 
-from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from fnmf.cli import _options as options
 from fnmf.cli._errors import handled
@@ -39,12 +36,7 @@ def _about_rows(fitted: Any) -> str | None:
 
 
 def inspect(
-    model: Annotated[
-        Path,
-        typer.Argument(
-            metavar="MODEL", help="model.fnmf, or the folder of a run.", show_default=False
-        ),
-    ],
+    model: options.ModelFile,
     as_json: options.Json = False,
 ) -> None:
     """Show what a model file holds; the file is checked and nothing in it is executed."""

@@ -7,6 +7,7 @@ import typer
 
 from fnmf.cli import _options as options
 from fnmf.cli._errors import UsageError, handled
+from fnmf.cli._fit_options import Plugins
 
 _WITH_FORMULAS = ("formula", "cost")
 _HEADING = """# Methods
@@ -27,12 +28,15 @@ def methods(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the cards as Markdown.")
     ] = False,
+    plugins: Plugins = None,
 ) -> None:
     """List the methods that 'fnmf cluster --method' knows: formula, cost, when to use."""
     with handled():
         from fnmf.baselines import all_methods
+        from fnmf.cli._models import load_plugins
         from fnmf.cli._outputs import to_json
 
+        load_plugins(plugins)
         entries = sorted(all_methods().values(), key=lambda entry: entry.name != "FNMF")
         cards = [_card(entry) for entry in entries]
         if name is not None:

@@ -1,5 +1,6 @@
 """``fnmf report``: draw the page of a run again, or compare two models."""
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,8 +8,24 @@ import typer
 
 from fnmf.cli import _options as options
 from fnmf.cli._errors import UsageError, handled
+from fnmf.cli._groups import grouped
 
 
+@dataclass(frozen=True)
+class Page:
+    """What is to be seen on the page of a run."""
+
+    title: options.Title = None
+    names: options.Names = None
+    rows_are: options.RowsAre = None
+    image_shape: options.ImageShape = None
+    restarts: Annotated[
+        int, typer.Option(min=0, help="Further fits to see how stable the clusters are.")
+    ] = 0
+    float32: options.Float32 = False
+
+
+@grouped
 def report(
     paths: Annotated[
         list[Path],
@@ -18,8 +35,12 @@ def report(
             show_default=False,
         ),
     ],
+    page: Page,
     data: Annotated[
-        Path | None, typer.Option(help="The table of the run, if it has moved.", show_default=False)
+        Path | None,
+        typer.Option(
+            help="The table of the run, if it has moved.", show_default=False, metavar="FILE"
+        ),
     ] = None,
     out: Annotated[
         Path | None,
@@ -28,21 +49,19 @@ def report(
             "--out",
             help="Page of a comparison (default: comparison.html).",
             show_default=False,
+            metavar="FILE",
         ),
     ] = None,
-    title: Annotated[str | None, typer.Option(help="Heading of the report.")] = None,
-    image_shape: Annotated[
-        str | None, typer.Option(help="HEIGHTxWIDTH, if rows are images.")
-    ] = None,
-    restarts: Annotated[
-        int, typer.Option(min=0, help="Further fits to see how stable the clusters are.")
-    ] = 0,
-    float32: options.Float32 = False,
 ) -> None:
     """Write report.html of a run again, from its model and its table.
 
     With two models of the same rows: write a page about which samples moved from cluster to
     cluster, and which features changed.
+
+    \b
+    Examples:
+      fnmf report customers.csv-clusters --names "frequent, rare, bargain hunters"
+      fnmf report customers.csv-clusters kmeans-clusters
     """
     with handled() as outcome:
         if len(paths) > 2:
@@ -50,17 +69,17 @@ def report(
                 f"{len(paths)} paths were given; name one run to draw, or two models to compare."
             )
         if len(paths) == 2:
-            page = out or Path("comparison.html")
-            _compare(paths[0], paths[1], page, title)
+            written = out or Path("comparison.html")
+            _compare(paths[0], paths[1], written, page.title)
         else:
-            page = paths[0] / "report.html"
+            written = paths[0] / "report.html"
             if out is not None:
                 raise UsageError(
                     "--out is for comparisons; the report of a run stays in its folder."
                 )
-            _draw(paths[0], data, title, image_shape, restarts, float32)
-        outcome.folder = page
-        typer.echo(f"Wrote {page}")
+            _draw(paths[0], data, page)
+        outcome.folder = written
+        typer.echo(f"Wrote {written}")
 
 
 def _compare(first: Path, second: Path, out: Path, title: str | None) -> None:
@@ -106,24 +125,18 @@ def _ids_beside(model_file: Path, n_samples: int) -> list[str] | None:
     return ids if len(ids) == n_samples else None
 
 
-def _draw(
-    folder: Path,
-    data: Path | None,
-    title: str | None,
-    image_shape: str | None,
-    restarts: int,
-    float32: bool,
-) -> None:
+def _draw(folder: Path, data: Path | None, page: Page) -> None:
     import numpy as np
 
     from fnmf.choosing import restart_agreement
     from fnmf.cli._data import read
     from fnmf.cli._folder import content_hash, update_record
     from fnmf.cli._hints import findings_in_options
-    from fnmf.cli._outputs import row_names, unit_of
-    from fnmf.cli._run import parse_shape
+    from fnmf.cli._naming import NAMES, ROWS_ARE, cluster_names, kept_names, rows_are
+    from fnmf.cli._run import page_about, parse_shape
     from fnmf.cli.apply import open_model
-    from fnmf.reporting import About, summarise, write_page
+    from fnmf.persistence import save
+    from fnmf.reporting import summarise, write_page
 
     record, reading, file, expected, shape = _record_of(folder, data)
     if not file.exists():
@@ -132,31 +145,28 @@ def _draw(
         raise UsageError(f"{file} is not the table of this run: it has changed since.")
     info, recipe = open_model(folder)
     known = {key: value for key, value in reading.items() if key in options.READING}
-    table = read(file, dtype=np.float32 if float32 else np.float64, **(known | recipe.reading()))
+    dtype = np.float32 if page.float32 else np.float64
+    table = read(file, dtype=dtype, **(known | recipe.reading()))
     X = recipe.follow(table)
-    shift = recipe.cleaning.shift
-    own = table.X if shift is None or not shift.any() else table.X - shift
-    chosen = parse_shape(image_shape, X.shape[1]) or (tuple(shape) if shape else None)
-    about = About(
-        title=title or f"Clusters in {file.name}",
-        names=table.names,
-        samples=row_names(table.ids, table.lines, X.shape[0]),
-        labels_true=table.labels,
-        image_shape=chosen,
-        unit=unit_of(table.id_name),
-        source={
-            "file": file.name,
-            "SHA-256": expected,
-            "seed": record.get("seed"),
-            "made on": record.get("started"),
-        },
-        notes=[str(note) for note in record.get("notes", [])],
+    about = page_about(file, table, recipe, record)
+    about = replace(
+        about,
+        title=page.title or about.title,
+        unit=str(page.rows_are or info.metadata.get(ROWS_ARE) or rows_are(table)),
+        image_shape=parse_shape(page.image_shape, X.shape[1]) or (tuple(shape) if shape else None),
     )
-    agreement = restart_agreement(info.model, X, restarts)
-    summary = summarise(info.model, own, about, agreement, fitted=X)
+    agreement = restart_agreement(info.model, X, page.restarts)
+    summary = summarise(info.model, recipe.in_own_units(table.X), about, agreement, fitted=X)
+    names = cluster_names(page.names, kept_names(info.metadata, len(summary["clusters"])))
+    for cluster, name in zip(summary["clusters"], names, strict=True):
+        cluster["title"] = name
     findings_in_options(summary)
     write_page(summary, folder / "report.html")
     update_record(folder, "report.html")
+    kept = {NAMES: np.array(names, dtype=object), ROWS_ARE: summary["unit"]}
+    if page.names is not None or page.rows_are is not None:
+        save(info.model, folder / "model.fnmf", metadata=info.metadata | kept)
+        update_record(folder, "model.fnmf")
 
 
 def _record_of(

@@ -54,7 +54,8 @@ def canonical_name(name: str) -> str:
     """The library's own name of a data set, given that name or the paper's, in any case."""
     wanted = name.casefold().replace("_", "-") if isinstance(name, str) else ""
     for source in SOURCES.values():
-        if wanted in (source.name, source.paper_name.casefold()):
+        stored = (source.stem or source.name).replace("_", "-")
+        if wanted in (source.name, source.paper_name.casefold(), stored):
             return source.name
     if wanted in ("toy", "digits"):
         return wanted

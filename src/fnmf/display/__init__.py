@@ -3,15 +3,24 @@
 from fnmf.display._curves import convergence
 from fnmf.display._names import feature_names, sample_names
 from fnmf.display._notebook import summary_html
-from fnmf.display._text import counted, listed, number, visible
+from fnmf.display._text import (
+    counted,
+    distinct_titles,
+    listed,
+    number,
+    side_by_side,
+    visible,
+)
 
 __all__ = [
     "convergence",
     "counted",
+    "distinct_titles",
     "feature_names",
     "listed",
     "number",
     "sample_names",
+    "side_by_side",
     "summary_html",
     "visible",
 ]

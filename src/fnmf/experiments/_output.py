@@ -25,9 +25,9 @@ _CAPTIONS = {
     "fig-toy": "The toy data and the clusters that each method finds in them.",
     "fig-features": "25 % of the features, selected by each weighting, on the mean face.",
     "fig-occlusion": "Samples of the Yale faces behind blocks of three sizes.",
-    "fig-convergence": "Objective of FNMF over the iterations, at the best setting.",
-    "fig-parameters": "ACC of FNMF over λ and β; the star marks the best setting.",
-    "fig-components": "ACC of FNMF with one to six weightings (mean and standard deviation).",
+    "fig-convergence": "Objective of the article's FNMF over the iterations, at the best setting.",
+    "fig-parameters": "ACC of the article's FNMF over λ and β; the star marks the best setting.",
+    "fig-components": "ACC of the article's FNMF with one to six weightings, and its spread.",
 }
 _NOTE = (
     "Each cell: ours with its standard deviation over the repeats, the paper's value, the "
@@ -38,8 +38,8 @@ _NOTE = (
     "last."
 )
 _STYLE = """
-body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff;max-width:1240px;
-margin:2rem auto;padding:0 1rem}
+body{font:15px/1.5 system-ui,sans-serif;color:#1b1f24;background:#fff;max-width:min(1800px,100%);
+margin:2rem auto;padding:0 1rem;box-sizing:border-box}
 h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2.2rem}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:13px;
 font-variant-numeric:tabular-nums}

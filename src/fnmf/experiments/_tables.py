@@ -56,11 +56,9 @@ def build(
     published: Mapping[str, Mapping[str, float]],
 ) -> Table:
     """Put the summary beside the published numbers; columns are data sets with their titles."""
-    shown = tuple(
-        method
-        for method in methods
-        if any(method in published.get(c, {}) or (c, method) in cells for c in columns)
-    )
+    # What was not run is not shown, whatever the paper has.
+    columns = {c: told for c, told in columns.items() if any(c == done for done, _ in cells)}
+    shown = tuple(method for method in methods if any((c, method) in cells for c in columns))
     ours = np.full((len(shown), len(columns)), np.nan)
     paper = np.full((len(shown), len(columns)), np.nan)
     for i, method in enumerate(shown):
@@ -260,7 +258,8 @@ def to_latex(table: Table) -> str:
 
 def to_html(table: Table) -> str:
     """A ``<table>`` for the page; escaped, the reason of a missing number beside it."""
-    head = ["Method", *(table.titles[c] for c in table.columns), "Mean rank"]
+    # The rank stands first: on a narrow screen what comes last is out of sight.
+    head = ["Method", "Mean rank", *(table.titles[c] for c in table.columns)]
     out = [
         f'<section id="{html.escape(table.name, quote=True)}">',
         f"<h2>{html.escape(table.title)}</h2>",
@@ -271,13 +270,14 @@ def to_html(table: Table) -> str:
     marks = _footnotes(table)
     for method in table.rows:
         out.append(f'<tr><th scope="row">{html.escape(method)}</th>')
-        out += [_html_cell(table.entries[c, method], marks.get((c, method))) for c in table.columns]
         rank = _fixed(table.ranks[method], 1)
         if table.ranks[method] == min(table.ranks.values(), key=_nan_last):
             rank = f"<b>{rank}</b>"
         if not math.isnan(table.paper_ranks[method]):
             rank += f"<small>paper {_fixed(table.paper_ranks[method], 1)}</small>"
-        out.append(f"<td>{rank}</td></tr>")
+        out.append(f"<td>{rank}</td>")
+        out += [_html_cell(table.entries[c, method], marks.get((c, method))) for c in table.columns]
+        out.append("</tr>")
     out.append("</tbody></table></div>")
     notes = reasons(table)
     if notes:

@@ -5,13 +5,9 @@ This file is run like any file given to ``fnmf reproduce --with``.
 
 from typing import Any
 
-from sklearn.cluster import HDBSCAN, KMeans, SpectralClustering
+from sklearn.cluster import HDBSCAN, SpectralClustering
 
 from fnmf.baselines import Method, register_method
-
-
-def _kmeans(*, n_clusters: int, random_state: int | None) -> KMeans:
-    return KMeans(n_clusters, n_init=10, random_state=random_state)
 
 
 def _spectral(*, n_clusters: int, random_state: int | None, **params: Any) -> SpectralClustering:
@@ -25,16 +21,6 @@ def _hdbscan(*, n_clusters: int, random_state: int | None, **params: Any) -> HDB
     return HDBSCAN(copy=True, **params)
 
 
-register_method(
-    Method(
-        "KMeans",
-        _kmeans,
-        command=False,
-        label_rule="k-means on the data, 10 starts",
-        citation="D. Arthur, S. Vassilvitskii, k-means++: The Advantages of Careful Seeding, "
-        "SODA 2007, 1027-1035",
-    )
-)
 register_method(
     Method(
         "SpectralClustering",

@@ -2,15 +2,19 @@
 
 from fnmf.io._chunks import Chunks, is_many, open_chunks
 from fnmf.io._clean import Cleaning, clean
+from fnmf.io._decide import DECIDED_MISSING, DECIDED_NEGATIVE, decide
 from fnmf.io._encode import Encoding
 from fnmf.io._labels import add_labels
 from fnmf.io._prepared import Prepared
+from fnmf.io._raw import raw_cells
 from fnmf.io._read import READABLE, read_table
 from fnmf.io._recipe import Recipe
 from fnmf.io._table import Table
 from fnmf.io._told import REMEDIES, Note, SeveralError, TableError, raise_all, worded
 
 __all__ = [
+    "DECIDED_MISSING",
+    "DECIDED_NEGATIVE",
     "READABLE",
     "REMEDIES",
     "Chunks",
@@ -24,9 +28,11 @@ __all__ = [
     "TableError",
     "add_labels",
     "clean",
+    "decide",
     "is_many",
     "open_chunks",
     "raise_all",
+    "raw_cells",
     "read_table",
     "worded",
 ]

@@ -18,6 +18,7 @@ _ACCESSION = re.compile(r"ENS[A-Z]*G\d{6,}(\.\d+)?|[NX][MR]_\d+(\.\d+)?")
 _SYMBOL = re.compile(r"[A-Z][A-Z0-9.-]{1,14}|[A-Z][a-z]{1,8}\d+[a-z0-9]*")
 _DIGITS = re.compile(r"\d+")
 _MOST = 0.8
+_WHY = {"text": "only numbers are compared", "dates": "a date says when, not what"}
 
 
 def note_left_out(table: Table, examples: Mapping[str, Sequence[str]]) -> None:
@@ -26,8 +27,8 @@ def note_left_out(table: Table, examples: Mapping[str, Sequence[str]]) -> None:
     texts = [name for name in examples if name not in dates]
     for what, names in (("text", texts), ("dates", dates)):
         if names:
-            text = f"columns of {what} were left out: {listed(names)}"
-            table.notes.append(Note(text, "encode", columns=names))
+            text = f"columns of {what} are left out: {listed(names)}"
+            table.notes.append(Note(text, "encode", why=_WHY[what], columns=names))
 
 
 def note_genes_in_rows(table: Table) -> None:
@@ -70,8 +71,9 @@ def _set_empty_apart(table: Table, required: frozenset[str]) -> None:
     ]
     if empty:
         shown = listed([table.names[k] for k in empty])
-        table.notes.append(Note(f"columns without any value were left out: {shown}"))
-        _drop_columns(table, empty)
+        text = f"columns are left out: {shown}"
+        table.notes.append(Note(text, why="they hold no value"))
+        drop_columns(table, empty)
 
 
 def _set_row_numbers_apart(table: Table, required: frozenset[str]) -> None:
@@ -82,25 +84,37 @@ def _set_row_numbers_apart(table: Table, required: frozenset[str]) -> None:
         return
     first = table.X[:, 0]
     if first[0] in (0, 1) and np.array_equal(first, first[0] + np.arange(len(first))):
-        table.notes.append(Note(f"column {table.names[0]!r} counts the rows and was left out"))
+        text = f"column {table.names[0]!r} names the rows"
+        table.notes.append(Note(text, "id_column", why="it counts them"))
         if table.ids is None:
             table.ids = [str(int(value)) for value in first]
-        _drop_columns(table, [0])
+        drop_columns(table, [0])
 
 
 def _note_identifiers(table: Table, required: frozenset[str]) -> None:
-    """Numbers that only name the rows would drown the features; the user must decide."""
-    for k, name in enumerate(table.names):
-        if name in required or not _IDENTIFIER.search(name):
-            continue
-        column = table.X[:, k]
-        if (
-            len(column) > 2
-            and (column == np.floor(column)).all()
-            and len(set(column)) == len(column)
-        ):
+    """Numbers that only name the rows would drown the features."""
+    for name in identifiers(table):
+        if name not in required:
             text = f"column {name!r} looks like an identifier and is used as a feature"
             table.notes.append(Note(text, "identifier", column=name))
+
+
+def identifiers(table: Table) -> list[str]:
+    """Columns of whole numbers, all different, that are called like names of the rows."""
+    return [
+        name
+        for k, name in enumerate(table.names)
+        if _IDENTIFIER.search(name) and len(table.X) > 2 and _all_differ(table.X[:, k])
+    ]
+
+
+def counts_rows(column: np.ndarray) -> bool:
+    """Whether each value is by one larger than the one before."""
+    return len(column) > 2 and bool((np.diff(column) == 1).all())
+
+
+def _all_differ(column: np.ndarray) -> bool:
+    return bool((column == np.floor(column)).all()) and len(np.unique(column)) == len(column)
 
 
 def _note_constant(table: Table, required: frozenset[str]) -> None:
@@ -115,10 +129,11 @@ def _note_constant(table: Table, required: frozenset[str]) -> None:
     ]
     if same:
         text = f"columns with one value everywhere, which tell nothing apart: {listed(same)}"
-        table.notes.append(Note(text))
+        table.notes.append(Note(text, "left_out"))
 
 
-def _drop_columns(table: Table, columns: list[int]) -> None:
+def drop_columns(table: Table, columns: list[int]) -> None:
+    """Take columns out of a table in memory, in place."""
     gone = set(columns)
     kept = [k for k in range(len(table.names)) if k not in gone]
     # Shift the kept columns to the left in place: a copy would double the memory.

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.io._table import Table, check_not_empty
-from fnmf.io._told import Note, TableError, raise_all
+from fnmf.io._told import Note, TableError, listed, raise_all
 from fnmf.validation import check_choice
 
 MISSING_CHOICES = ("error", "drop", "zero", "median")
@@ -44,6 +44,7 @@ def clean(
     cleaning: Cleaning,
     *,
     fitted: bool = False,
+    typical: np.ndarray | None = None,
     problems: list[TableError] | None = None,
 ) -> None:
     """Treat missing and negative values of ``table`` in place.
@@ -56,6 +57,8 @@ def clean(
         The choices; what was learned from the data is stored in it.
     fitted : bool, default=False
         Use what ``cleaning`` learned before, as for new rows.
+    typical : ndarray of shape (n_features,), default=None
+        What fills missing cells in place of the median; the median where it is NaN.
     problems : list, default=None
         Collects what the choices do not cover. By default all of it is raised together.
     """
@@ -64,7 +67,7 @@ def clean(
         _infinite(table, found)
         # Where a value is infinite nothing is filled, but gaps are told all the same.
         if not found or cleaning.missing == "error":
-            _missing(table, cleaning, fitted, found)
+            _missing(table, cleaning, fitted, typical, found)
     _negative(table, cleaning, fitted, found)
     if problems is None:
         raise_all(found)
@@ -79,17 +82,24 @@ def _infinite(table: Table, found: list[TableError]) -> None:
         found.append(TableError(text, "infinite", column=table.names[place[1]]))
 
 
-def _missing(table: Table, cleaning: Cleaning, fitted: bool, found: list[TableError]) -> None:
+def _missing(
+    table: Table,
+    cleaning: Cleaning,
+    fitted: bool,
+    typical: np.ndarray | None,
+    found: list[TableError],
+) -> None:
     place = _first(table.X, np.isnan)
+    in_memory = not isinstance(table.X, (sp.csr_array, np.memmap))
     if place is None:
-        if cleaning.missing == "median" and not fitted and not isinstance(table.X, sp.csr_array):
-            cleaning.fill = _medians(table.X)
+        if cleaning.missing == "median" and not fitted and in_memory:
+            cleaning.fill = _fills(table.X, typical)
         return
     where = f"{table.place(*place[:2])}: the value is missing"
     if cleaning.missing == "error":
         found.append(TableError(where + _more(table, np.isnan), "missing"))
         return
-    if isinstance(table.X, (sp.csr_array, np.memmap)):
+    if not in_memory:
         found.append(
             TableError(f"{where}, and it can be filled in tables in memory only; correct the file")
         )
@@ -97,21 +107,31 @@ def _missing(table: Table, cleaning: Cleaning, fitted: bool, found: list[TableEr
     if cleaning.missing == "drop":
         complete = ~np.isnan(table.X).any(axis=1)
         dropped = int((~complete).sum())
-        table.notes.append(Note(f"rows left out because of missing values: {dropped}"))
+        table.notes.append(Note(f"rows left out because of missing cells: {dropped}"))
         table.keep(complete)
         check_not_empty(len(table.X), len(table.names), table.path)
         return
     if not fitted or cleaning.fill is None:
         medians = cleaning.missing == "median"
-        cleaning.fill = _medians(table.X) if medians else np.zeros(len(table.names))
+        cleaning.fill = _fills(table.X, typical) if medians else np.zeros(len(table.names))
     gaps = np.isnan(table.X)
-    table.notes.append(Note(f"missing values filled ({cleaning.missing}): {int(gaps.sum())}"))
-    for column in np.flatnonzero(gaps.any(axis=0)).tolist():
+    columns = np.flatnonzero(gaps.any(axis=0)).tolist()
+    by = "the median of their column" if cleaning.missing == "median" else "0"
+    if typical is not None and np.isfinite(typical[columns]).any():
+        by += ", categories by the most frequent one"
+    text = f"{int(gaps.sum()):,} missing cells are filled by {by}"
+    table.notes.append(Note(text, "filled", why="the fit needs a value in every cell"))
+    for column in columns:
         table.X[gaps[:, column], column] = cleaning.fill[column]
 
 
 def _negative(table: Table, cleaning: Cleaning, fitted: bool, found: list[TableError]) -> None:
     if fitted and cleaning.shift is not None:
+        if not cleaning.shift.any() and _first(table.X, lambda block: block < 0) is None:
+            return
+        if isinstance(table.X, sp.csr_array):
+            found.append(TableError(f"{table.path}: a shift would make sparse data dense"))
+            return
         _add(table, cleaning.shift)
         below = table.X < 0
         if below.any():
@@ -140,16 +160,18 @@ def _negative(table: Table, cleaning: Cleaning, fitted: bool, found: list[TableE
         lowest = np.nanmin(table.X, axis=0)
         cleaning.shift = np.where(lowest < 0, -lowest, 0.0)
         _add(table, cleaning.shift)
-        shifted = int((cleaning.shift > 0).sum())
-        text = f"columns with negative values, moved up to start at 0: {shifted}"
-        table.notes.append(Note(text))
+        moved = [table.names[k] for k in np.flatnonzero(cleaning.shift > 0)]
+        text = f"columns with negative values are moved up to start at 0: {listed(moved)}"
+        why = "the fit needs values from 0; results are told in the units of the file"
+        table.notes.append(Note(text, "shifted", why=why))
         return
     table.notes.append(Note("signs of negative values were dropped"))
 
 
-def _medians(X: np.ndarray) -> np.ndarray:
+def _fills(X: np.ndarray, typical: np.ndarray | None) -> np.ndarray:
     # Column by column: the library's own would copy the whole table.
-    return np.array([_median(X[:, column]) for column in range(X.shape[1])])
+    medians = np.array([_median(X[:, column]) for column in range(X.shape[1])])
+    return medians if typical is None else np.where(np.isnan(typical), medians, typical)
 
 
 def _median(column: np.ndarray) -> float:

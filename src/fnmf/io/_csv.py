@@ -221,4 +221,5 @@ class _BadCells:
             cell=self.cell.strip(),
             cells=[text for text, _ in self.texts.most_common(4)],
             distinct=len(self.texts),
+            count=count,
         )

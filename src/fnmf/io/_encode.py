@@ -1,11 +1,12 @@
-"""Columns of text and dates as numbers from 0 to 1: categories one by one, parts of dates.
+"""Columns of text and dates as numbers from 0 to 1: flags, categories, parts of dates.
 
-The habits are skrub's: frequent categories get a column each, rare ones share one, and of a date
-the parts that vary are kept, with the time that has passed since the first one.
+The habits are skrub's: two values are one feature, frequent categories get a feature each, rare
+ones share one, and of a date the parts that vary are kept, with the time that has passed since the
+first one.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
@@ -14,41 +15,62 @@ import numpy as np
 
 from fnmf.io._dates import DateForm, date_form
 from fnmf.io._numbers import is_missing
-from fnmf.io._table import Table
-from fnmf.io._told import Note, TableError, listed
+from fnmf.io._table import Table, check_not_empty
+from fnmf.io._told import Note, listed
 
 _MOST_CATEGORIES = 30
 _RARE_SHARE = 0.005
 _MOST_DATES = 3
 _PARTS = ("year", "month", "weekday", "hour")
 _OTHER = "(other)"
+# Text counts as a category if its frequent values cover this share of the cells.
+_COVERED = 0.8
+_YES = frozenset({"yes", "y", "true", "t", "on", "1", "ja", "j", "oui", "si", "sí", "sim", "tak"})
 
 
 @dataclass(frozen=True)
 class Category:
-    """A column of text: its frequent values, and whether others share a column."""
+    """A column of text.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    values : tuple of str
+        Its frequent values; of a flag, the one that counts as 1 comes last.
+    other : bool
+        Whether other values share a feature.
+    flag : bool
+        Whether the last of two values is the only feature.
+    gaps : float
+        What stands where the cell is missing.
+    """
 
     name: str
     values: tuple[str, ...]
     other: bool
+    flag: bool = False
+    gaps: float = 0.0
 
     @property
     def columns(self) -> list[str]:
         """Names of the features."""
         values = [*self.values, _OTHER] if self.other else self.values
-        return [f"{self.name}={value}" for value in values]
+        return [f"{self.name}={value}" for value in (values[-1:] if self.flag else values)]
 
     def features(self, cells: Sequence[str]) -> np.ndarray:
-        """A one where the cell has the value of the column, zeros where it is missing."""
+        """A one where the cell has the value of the feature."""
         at = {value: k for k, value in enumerate(self.values)}
-        result = np.zeros((len(cells), len(self.columns)))
+        result = np.zeros((len(cells), len(self.values) + self.other))
         for row, cell in enumerate(cells):
             text = cell.strip()
             if text in at:
                 result[row, at[text]] = 1
-            elif self.other and not is_missing(text):
+            elif is_missing(text):
+                result[row] = self.gaps
+            elif self.other:
                 result[row, -1] = 1
-        return result
+        return result[:, -1:] if self.flag else result
 
 
 @dataclass(frozen=True)
@@ -96,9 +118,6 @@ class Encoding:
 
     def apply(self, table: Table) -> None:
         """Put the features beside the numbers of ``table``."""
-        lacking = [name for name in self.sources if name not in table.texts]
-        if lacking:
-            raise TableError(f"{table.path} lacks the columns {listed(lacking)}")
         blocks, names = [np.asarray(table.X)], list(table.names)
         for code in self.codes:
             blocks.append(code.features(table.texts[code.name]))
@@ -110,10 +129,36 @@ class Encoding:
             names.append(f"{a} - {b} (days)")
         table.X, table.names, table.texts = np.hstack(blocks), names, {}
 
+    @property
+    def features(self) -> list[str]:
+        """Names of all features."""
+        between = [f"{a} - {b} (days)" for a, b, _ in self.differences]
+        return [*(name for code in self.codes for name in code.columns), *between]
+
+    def source_of(self) -> dict[str, str]:
+        """The column of the file behind each feature."""
+        return {feature: code.name for code in self.codes for feature in code.columns}
+
+    def typical(self, table: Table) -> np.ndarray:
+        """The most frequent value of each category, NaN for all other features of ``table``."""
+        result = np.full(len(table.names), np.nan)
+        at = {name: k for k, name in enumerate(table.names)}
+        for code in self.categories:
+            columns = [at[name] for name in code.columns]
+            known = table.X[~np.isnan(table.X[:, columns[0]])][:, columns]
+            shares = known.mean(axis=0) if len(known) else np.zeros(len(columns))
+            # Of equally frequent values the first one.
+            most = np.arange(len(columns)) == int(shares.argmax())
+            result[columns] = shares > 0.5 if code.flag else most
+        return result
+
     def to_metadata(self) -> dict[str, Any]:
         """Plain values for the model file."""
         return {
-            "categories": [[c.name, list(c.values), c.other] for c in self.categories],
+            "categories": [
+                [c.name, list(c.values), c.other, c.flag, "keep" if c.gaps else "zero"]
+                for c in self.categories
+            ],
             "moments": [[m.name, m.order, list(m.parts), m.first, m.span] for m in self.moments],
             "differences": [list(entry) for entry in self.differences],
         }
@@ -135,20 +180,30 @@ class Encoding:
         dates = {code.name for code in moments}
         if not all({a, b} <= dates and scale > 0 for a, b, scale in differences):
             raise ValueError("a difference of dates is described wrongly")
-        categories = [
-            Category(str(name), tuple(map(str, values)), bool(other))
-            for name, values, other in metadata["categories"]
-        ]
+        categories = []
+        for name, values, other, *later in metadata["categories"]:
+            # Models of 0.1.0 know neither flags nor missing categories.
+            flag, gaps = later or (False, "zero")
+            missing = np.nan if gaps == "keep" else 0.0
+            told = tuple(map(str, values))
+            categories.append(Category(str(name), told, bool(other), bool(flag), missing))
         return cls(categories, moments, differences)
 
 
-def learn_encoding(table: Table) -> Encoding:
-    """Encode the columns of text that a table has kept, in place, and note how."""
+def learn_encoding(table: Table, everything: bool = True) -> Encoding:
+    """Encode the columns of text that a table has kept, in place, and note how.
+
+    Without ``everything`` dates and text that hardly repeats are left out.
+    """
     encoding = Encoding()
-    left_out = []
+    left_out, dates = [], []
     for name, cells in table.texts.items():
         form = date_form(cells)
-        code = _category(name, cells) if form is None else _moment(name, cells, form)
+        if form is not None and not everything:
+            dates.append(name)
+            continue
+        covered = 0.0 if everything else _COVERED
+        code = _category(name, cells, covered) if form is None else _moment(name, cells, form)
         if isinstance(code, Moment):
             encoding.moments.append(code)
             if form is not None and form.unsure:
@@ -158,23 +213,52 @@ def learn_encoding(table: Table) -> Encoding:
         else:
             left_out.append(name)
     encoding.differences = _differences(table, encoding.moments)
-    if encoding.sources:
-        text = f"columns of text and dates turned into features: {listed(encoding.sources)}"
-        table.notes.append(Note(text))
-    if left_out:
-        text = f"columns of text with a value of its own in nearly every row: {listed(left_out)}"
-        table.notes.append(Note(f"{text} were left out"))
+    for name in dates:
+        # Moments that all differ are the best name a row has.
+        cells = table.texts[name]
+        if table.ids is None and "" not in cells and len(set(cells)) == len(cells):
+            table.name_rows(list(cells), name)
+            dates = [other for other in dates if other != name]
+    check_not_empty(
+        table.X.shape[0], table.X.shape[1] + len(encoding.sources), table.path, [*table.texts]
+    )
+    table.notes += _notes(encoding, left_out, dates)
     encoding.apply(table)
     return encoding
 
 
-def _category(name: str, cells: Sequence[str]) -> Category | None:
+def _notes(encoding: Encoding, left_out: list[str], dates: list[str]) -> Iterator[Note]:
+    flags = [f"{c.name}={c.values[-1]}" for c in encoding.categories if c.flag]
+    many = [c.name for c in encoding.categories if not c.flag]
+    if flags:
+        yield Note(f"flags, 1 or 0: {listed(flags)}", "left_out", why="they have two values")
+    if many:
+        why = "text that repeats; the values of a column count as one"
+        yield Note(f"categories: {listed(many)}", "left_out", why=why)
+    if encoding.moments:
+        names = [code.name for code in encoding.moments]
+        yield Note(f"dates turned into features: {listed(names)}")
+    if dates:
+        text = f"columns of dates are left out: {listed(dates)}"
+        yield Note(text, "encode", why="a date says when, not what", columns=dates)
+    if left_out:
+        text = f"columns of text are left out: {listed(left_out)}"
+        why = "nearly every cell is different, or all are the same"
+        yield Note(text, why=why, columns=left_out)
+
+
+def _category(name: str, cells: Sequence[str], covered: float) -> Category | None:
     counts = Counter(cell.strip() for cell in cells if not is_missing(cell))
     fewest = max(2, int(np.ceil(_RARE_SHARE * len(cells))))
     values = [value for value, n in counts.most_common(_MOST_CATEGORIES) if n >= fewest]
-    if not values or len(counts) == 1:
+    known = sum(counts[value] for value in values)
+    if not values or len(counts) == 1 or known < covered * counts.total():
         return None
-    return Category(name, tuple(sorted(values)), len(values) < len(counts))
+    if len(values) == len(counts) == 2:
+        # The value that means yes is the feature; of any two, the later one.
+        pair = sorted(values, key=lambda value: (value.casefold() in _YES, value))
+        return Category(name, tuple(pair), other=False, flag=True, gaps=np.nan)
+    return Category(name, tuple(sorted(values)), len(values) < len(counts), gaps=np.nan)
 
 
 def _moment(name: str, cells: Sequence[str], form: DateForm) -> Moment:

@@ -34,6 +34,8 @@ class Recipe:
         How columns of text and dates became features.
     transpose : bool
         Whether the samples are the columns of the file.
+    id_column : str or None
+        The column that names the rows.
     """
 
     columns: list[str]
@@ -42,9 +44,22 @@ class Recipe:
     scale: np.ndarray | None = None
     encoding: Encoding | None = None
     transpose: bool = False
+    id_column: str | None = None
 
     def __post_init__(self) -> None:
         check_choice("normalize", self.normalize, ("samples", "none"))
+
+    @property
+    def sources(self) -> list[str]:
+        """The column of the file behind each feature."""
+        known = {} if self.encoding is None else self.encoding.source_of()
+        return [known.get(name, name) for name in self.columns]
+
+    @property
+    def groups(self) -> np.ndarray:
+        """Number of the column of the file behind each feature, counted from 0; (n_features,)."""
+        number = {name: k for k, name in enumerate(dict.fromkeys(self.sources))}
+        return np.array([number[name] for name in self.sources], dtype=np.intp)
 
     @classmethod
     def learn(
@@ -55,23 +70,28 @@ class Recipe:
         negative: str = "error",
         normalize: str = "samples",
         scale: str = "none",
+        texts: str = "all",
         problems: list[TableError] | None = None,
     ) -> "Recipe":
         """Treat the training table in place and note how.
 
-        Columns of text that the table has kept are encoded. What the choices do not cover is
-        raised, or added to ``problems``.
+        Of the columns of text that the table has kept all are encoded (``texts="all"``), or only
+        flags and categories (``"categories"``). What the choices do not cover is raised, or added
+        to ``problems``.
         """
         check_choice("scale", scale, ("none", "max"))
+        check_choice("texts", texts, ("all", "categories"))
         found: list[TableError] = []
-        encoding = learn_encoding(table) if table.texts else None
+        encoding = learn_encoding(table, texts == "all") if table.texts else None
         cleaning = Cleaning(missing, negative)
-        clean(table, cleaning, problems=found)
+        typical = None if encoding is None else encoding.typical(table)
+        clean(table, cleaning, typical=typical, problems=found)
         if problems is None:
             raise_all(found)
         else:
             problems += found
         recipe = cls(list(table.names), normalize, cleaning, None, encoding)
+        recipe.id_column = table.id_name
         if not found:
             recipe._learn_scale(table, scale)
         return recipe
@@ -91,6 +111,8 @@ class Recipe:
 
     def follow(self, table: Table) -> Any:
         """The rows of a new table as the model needs them: columns matched by name."""
+        self._name_rows(table)
+        self._check_columns(table)
         if self.encoding is not None:
             self.encoding.apply(table)
         order = self._order(table)
@@ -99,6 +121,22 @@ class Recipe:
             table.names = list(self.columns)
         clean(table, self.cleaning, fitted=True)
         return self.prepare(table.X)
+
+    def _name_rows(self, table: Table) -> None:
+        """What named the rows of the training table names the new ones."""
+        name = self.id_column
+        if name is None or table.ids is not None:
+            return
+        if name in table.texts:
+            table.ids = [cell.strip() for cell in table.texts[name]]
+        elif name in table.names and not sp.issparse(table.X):
+            table.ids = [f"{value:.0f}" for value in table.X[:, table.names.index(name)]]
+            table.leave_out({name})
+
+    def in_own_units(self, X: Any) -> Any:
+        """Cleaned rows in the units of the file, without the shift that made them non-negative."""
+        shift = self.cleaning.shift
+        return X if shift is None or not shift.any() else X - shift
 
     def prepare(self, X: Any) -> Any:
         """Scaled columns, then rows of unit length, as chosen."""
@@ -112,20 +150,27 @@ class Recipe:
             X = normalize(X)
         return sp.csr_array(X) if sparse else X
 
+    def _check_columns(self, table: Table) -> None:
+        """Raise if the file lacks columns that the model needs."""
+        texts, made = [], set[str]()
+        if self.encoding is not None:
+            texts, made = self.encoding.sources, set(self.encoding.features)
+        needed = [*(name for name in self.columns if name not in made), *texts]
+        there = {*table.names, *table.texts}
+        missing = [name for name in needed if name not in there]
+        if missing and not (_unnamed(table) and len(table.names) == len(self.columns)):
+            raise TableError(
+                f"{table.path} lacks {len(missing)} of the {len(needed)} columns the model "
+                f"needs: {listed(missing, 6)}; it has {listed([*table.names, *table.texts], 6)}"
+            )
+
     def _order(self, table: Table) -> list[int]:
-        unnamed = all(name == f"column {k}" for k, name in enumerate(table.names, start=1))
-        if unnamed and len(table.names) == len(self.columns):
+        if _unnamed(table) and len(table.names) == len(self.columns):
             if table.names != self.columns:
                 text = "the new rows name no columns; they are taken in the model's order"
                 table.notes.append(Note(text))
             return list(range(len(self.columns)))
         at = {name: k for k, name in enumerate(table.names)}
-        missing = [name for name in self.columns if name not in at]
-        if missing:
-            raise TableError(
-                f"{table.path} lacks {len(missing)} of the {len(self.columns)} columns the model "
-                f"needs: {listed(missing, 6)}; it has {listed(table.names, 6)}"
-            )
         known = set(self.columns)
         extra = [name for name in table.names if name not in known]
         if extra:
@@ -150,6 +195,7 @@ class Recipe:
             "scale": self.scale,
             "encoding": None if self.encoding is None else self.encoding.to_metadata(),
             "transpose": self.transpose,
+            "id_column": self.id_column,
         }
 
     @classmethod
@@ -175,9 +221,14 @@ class Recipe:
                 metadata["scale"],
                 None if stored is None else Encoding.from_metadata(stored),
                 bool(metadata.get("transpose", False)),
+                metadata.get("id_column"),
             )
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise ValueError(f"the treatment of its table is inconsistent: {error}") from error
+
+
+def _unnamed(table: Table) -> bool:
+    return all(name == f"column {k}" for k, name in enumerate(table.names, start=1))
 
 
 def _column_maxima(X: Any) -> np.ndarray:

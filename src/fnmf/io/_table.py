@@ -124,7 +124,8 @@ class Table:
 
 
 def _names_what(column: str, what: str) -> Note:
-    return Note(f"column {column!r} names the {what}", columns=[column])
+    text, why = f"column {column!r} names the {what}", "all its values differ"
+    return Note(text, "id_column", why=why, columns=[column])
 
 
 def unique_names(
@@ -151,7 +152,8 @@ def unique_names(
         result.append(f"{name} ({count})")
         taken.add(result[-1])
         renamed.append(result[-1])
-    return result, [Note(f"columns of the same name were numbered: {listed(renamed)}")]
+    text = f"columns of the same name are numbered: {listed(renamed)}"
+    return result, [Note(text, why="each column needs a name of its own")]
 
 
 def check_not_empty(n_rows: int, n_columns: int, path: Path, texts: Sequence[str] = ()) -> None:

@@ -15,6 +15,9 @@ REMEDIES = {
     "foreign": "choose with decimal=... and thousands=..., or leave the column out with "
     "exclude=[{column!r}]",
     "exclude": "leave the column out with exclude=[{column!r}]",
+    "left_out": "exclude=[...] leaves columns out",
+    "filled": 'missing="drop" leaves such rows out, missing="zero" puts 0',
+    "shifted": 'negative="abs" drops the signs instead',
     "identifier": "leave it out with exclude=[{column!r}], or name it as id_column",
     "cell": "correct the cell, count such cells as missing with na_values=[{cell!r}], or leave "
     "the column out with exclude=[{column!r}]",
@@ -29,6 +32,7 @@ REMEDIES = {
     "encode": "encode=True turns them into features",
     "transpose": "transpose=True turns the table round",
     "labels": "name the rows with id_column",
+    "id_column": "id_column=... names another",
     "layer": "choose with layer=... or raw=True",
     "sheet": "choose with sheet=...",
     "folders": 'label_column="folder" takes them as known classes',
@@ -43,15 +47,21 @@ def worded(text: str, remedy: str, facts: dict[str, Any], words: dict[str, str] 
 
 
 class Note(str):
-    """A remark on what was decided; a string with the remedy, if there is one, kept apart."""
+    """A remark; a string with the remedy, if there is one, kept apart.
+
+    A remark with a reason is a decision: ``text`` says what was decided, ``why`` the reason, and
+    the remedy how to decide otherwise.
+    """
 
     text: str
     remedy: str
+    why: str
     facts: dict[str, Any]
 
-    def __new__(cls, text: str, remedy: str = "", **facts: Any) -> "Note":
-        note = super().__new__(cls, worded(text, remedy, facts))
-        note.text, note.remedy, note.facts = text, remedy, facts
+    def __new__(cls, text: str, remedy: str = "", *, why: str = "", **facts: Any) -> "Note":
+        told = f"{text} ({why})" if why else text
+        note = super().__new__(cls, worded(told, remedy, facts))
+        note.text, note.remedy, note.why, note.facts = text, remedy, why, facts
         return note
 
 

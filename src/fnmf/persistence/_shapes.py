@@ -24,6 +24,7 @@ _SHAPES = {
     "component_labels_": "n",
     "_rows": "nd",
     "_scales": "c",
+    "shift_": "d",
 }
 
 _TEXTS = ("feature_names_in_", "column_kinds_", "classes_")
@@ -72,8 +73,10 @@ def check_complete(model: Any) -> None:
             settings = model._asked()
         except (TypeError, ValueError) as error:
             raise ModelFileError(f"no fit has such parameters: {error}") from error
-        relevance = settings.weighting == "relevance"
+        relevance = settings.scheme == "relevance"
         lacking += check_fitted(vars(model), present, relevance=relevance, record=record)
+    if getattr(model, "negative", "error") == "shift":
+        lacking += sorted({"shift_", "n_clipped_"} - present)
     unit = vars(model).get("unit_", 1.0)
     if not isinstance(unit, float) or not math.isfinite(unit) or math.frexp(unit)[0] != 0.5:
         raise ModelFileError("its unit is not a power of two")

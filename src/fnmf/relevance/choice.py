@@ -149,6 +149,8 @@ def _real(
     """
     best = candidates[0]
     others = [one for one in candidates if one.clusters != best.clusters]
+    if not context.table.scatter.any():
+        return best, None, False
     tested: list[tuple[Candidate, float | None]] = []
     for one in (best, *others[:1]):
         known = one.association
@@ -215,7 +217,8 @@ def search_on_sample(
         context = search_context(table, columns.groups, *numbers)
         weights, columns = column_weights(table, columns, n_clusters, seed, defaults)
         if not columns.share_units(weights, defaults):
-            return SampleSearch(context, search_table(context, weights, runner), sample, columns)
+            candidates = search_table(context, weights, settings.column_units, runner)
+            return SampleSearch(context, candidates, sample, columns)
     table = SampleTable.of(statistics.raw, statistics.typical, sample, defaults)
     table = table.without(
         unexplained_flags(table, n_clusters, seed, defaults) if found is None else weights == 0
@@ -223,7 +226,7 @@ def search_on_sample(
     context = search_context(table, duplicate_groups(table, defaults), *numbers)
     ways = SearchSpace(
         _rows(settings, table, defaults),
-        _columns(settings, table, refreshes, defaults),
+        _columns(settings, table, refreshes, statistics.signed, defaults),
         settings.builds_graph,
     )
     return SampleSearch(context, search_preparations(context, ways, runner), sample)
@@ -261,11 +264,11 @@ def _rows(settings: Settings, table: SampleTable, defaults: Defaults) -> tuple[s
 
 
 def _columns(
-    settings: Settings, table: SampleTable, refreshes: int, defaults: Defaults
+    settings: Settings, table: SampleTable, refreshes: int, signed: bool, defaults: Defaults
 ) -> tuple[str, ...]:
     if settings.column_units != "auto":
         return (settings.column_units,)
-    return column_preparations(table, refreshes, defaults)
+    return column_preparations(table, refreshes, defaults, signed=signed)
 
 
 def _several(context: SearchContext, best: Candidate, m: int, seed: int) -> Weights | None:

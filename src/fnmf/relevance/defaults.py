@@ -112,6 +112,10 @@ class Defaults:
     few_columns: int = 3
     # Modes that a column is tested for, at most; unmeasured.
     most_modes: int = 4
+    # Windows about medians, in units of the distance between two; unmeasured.
+    mode_width: float = 0.125
+    # Modes are so many times as far apart as their standard deviations together; unmeasured.
+    modes_apart: float = 4.0
     # Standard deviations by which a valley is below the peaks beside it; unmeasured.
     valley: float = 5.0
     # Starts of k-means on the weighted columns; unmeasured.
@@ -282,8 +286,10 @@ class Defaults:
     number_neighbors: int = 2
     # Samples for each cluster below which a number is left out; unmeasured.
     fewest_per_cluster: int = 4
+    # Least variance of a mixture in few columns, in units of theirs; unmeasured.
+    flat_mixture: float = 1e-4
     # Groups of clusters are a level if so many times as far apart as clusters; unmeasured.
-    level_distance: float = 1.5
+    level_distance: float = 1.4
     # Agreement of halves below which structure is tested; shuffled .03 at most, sets .11 at least.
     least_agreement: float = 0.06
 

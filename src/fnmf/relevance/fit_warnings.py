@@ -6,20 +6,18 @@ import numpy as np
 
 from fnmf._settings import Settings
 from fnmf.exceptions import NoStructureWarning, WeightCollapseWarning
-from fnmf.factorization import not_settled
 from fnmf.relevance.choice import Choice
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.statistics import Moments
 
 
 def fit_warnings(
-    choice: Choice,
-    found: Moments,
-    converged: bool,
-    settings: Settings,
-    defaults: Defaults = DEFAULTS,
+    choice: Choice, found: Moments, settings: Settings, defaults: Defaults = DEFAULTS
 ) -> list[Warning]:
-    """Warnings, the gravest first."""
+    """Warnings, the gravest first.
+
+    That the factorisation used all its iterations is none: weights and clusters are found before.
+    """
     said: list[Warning] = []
     if choice.real is False:
         said.append(
@@ -38,6 +36,4 @@ def fit_warnings(
                 "other ways. Compare row_norm and column_units, or leave these features out."
             )
         )
-    if not converged:
-        said.append(not_settled(settings.max_iter))
     return said

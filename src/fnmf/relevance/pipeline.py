@@ -68,6 +68,7 @@ from fnmf.relevance.prepare import (
 )
 from fnmf.relevance.record import unfinished_record
 from fnmf.relevance.results import FactorizedClusters, FoundClusters
+from fnmf.relevance.tables import equal_rows_alike
 
 
 class Stage(StrEnum):
@@ -131,7 +132,7 @@ def clusters_of(inputs: Inputs, seed: int) -> FoundClusters:
     """Features and clusters, and the moments that say what is relevant: steps 2 to 5, and 9."""
     found = find_clusters(inputs, seed)
     inputs.progress.enter(Stage.DESCRIBE)
-    return _with_moments(inputs, found)
+    return _described(inputs, found)
 
 
 def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
@@ -256,12 +257,17 @@ def _final_clusters(
         kmeans, labels = cluster_codes(V, k, seed, found.prepared.view, runner)
     elif found.centres is None and not found.settled:
         labels = found.affinity.refine_labels(labels, V, k)
-    return _with_moments(inputs, replace(found, labels=labels)), kmeans
+    return _described(inputs, replace(found, labels=labels)), kmeans
 
 
-def _with_moments(inputs: Inputs, found: FoundClusters) -> FoundClusters:
-    """Step 9: the moments of the final clusters, where they are not known yet."""
-    if found.moments is not None:
-        return found
-    labels, k = found.labels, inputs.settings.clusters
-    return replace(found, moments=capped_moments(found.statistics, labels, k, inputs.runner))
+def _described(inputs: Inputs, found: FoundClusters) -> FoundClusters:
+    """Step 9: equal rows in one cluster, and the moments of the final clusters."""
+    k, labels, columns = inputs.settings.clusters, found.labels, found.choice.columns
+    repeated = columns is not None and columns.repeated
+    alone = found.centres is not None or found.affinity.graph is None
+    if repeated and labels is not None and not alone:
+        labels = equal_rows_alike(found.statistics.view, labels, k)
+    moments = found.moments
+    if moments is None:
+        moments = capped_moments(found.statistics, labels, k, inputs.runner)
+    return replace(found, labels=labels, moments=moments)

@@ -33,8 +33,7 @@ def clusters_record(
     dtype, defaults = found.prepared.view.dtype, problem.defaults
     k = problem.settings.clusters
     near = mean_coordinates(found.prepared, found.weights, found.labels, k, runner)
-    settled = True
-    said = fit_warnings(found.choice, found.moments, settled, problem.settings, defaults)
+    said = fit_warnings(found.choice, found.moments, problem.settings, defaults)
     return FittedClusters(
         **_for_new_rows(found, view, dtype, defaults),
         **_about_clusters(found, near, problem, view, runner),
@@ -64,7 +63,7 @@ def finished_record(
         history=history,
         n_iter=len(history),
         kmeans=fit.kmeans,
-        warnings=tuple(fit_warnings(choice, moments, fit.result.converged, settings, defaults)),
+        warnings=tuple(fit_warnings(choice, moments, settings, defaults)),
     )
 
 

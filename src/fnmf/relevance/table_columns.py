@@ -75,22 +75,32 @@ def _one_hot(rows: np.ndarray) -> list[np.ndarray]:
 
 
 def has_modes(values: np.ndarray, seed: int, defaults: Defaults = DEFAULTS) -> bool:
-    """Whether a continuous column has several modes: a valley between peaks, beyond chance.
+    """Whether a continuous column falls into groups that all stand apart, with few rows between.
 
-    Boundaries of k-means on the single column are where a valley may be. The rows near a boundary
-    are compared with those near the medians on either side of it, in windows of one width.
+    Neighbouring groups of k-means on the single column are compared: how far apart their means are
+    in units of their standard deviations, and how many rows lie half-way between their medians
+    instead of about these.
     """
     rng = np.random.RandomState(seed)
     for parts in range(2, defaults.most_modes + 1):
         labels = best_kmeans(values[:, None], parts, rng, defaults.means_starts, defaults)
-        middles = sorted(float(np.median(values[labels == a])) for a in np.unique(labels))
-        for low, high in pairwise(middles):
-            width = (high - low) / 8
-            left, valley, right = (
-                float(np.count_nonzero(np.abs(values - place) <= width))
-                for place in (low, (low + high) / 2, high)
-            )
-            peaks = min(left, right)
-            if peaks - valley > defaults.valley * np.sqrt(max(peaks + valley, 1.0)):
-                return True
+        groups = sorted((values[labels == a] for a in np.unique(labels)), key=np.median)
+        pairs = list(pairwise(groups))
+        if pairs and all(_apart(one, other, values, defaults) for one, other in pairs):
+            return True
     return False
+
+
+def _apart(one: np.ndarray, other: np.ndarray, values: np.ndarray, defaults: Defaults) -> bool:
+    """Whether two groups of values have a valley between them, beyond chance."""
+    low, high = np.median(one), np.median(other)
+    width = defaults.mode_width * (high - low)
+    left, valley, right = (
+        float(np.count_nonzero(np.abs(values - place) <= width))
+        for place in (low, (low + high) / 2, high)
+    )
+    peaks = min(left, right)
+    deep = peaks - valley > defaults.valley * np.sqrt(max(peaks + valley, 1.0))
+    return bool(
+        deep and other.mean() - one.mean() > defaults.modes_apart * (one.std() + other.std())
+    )

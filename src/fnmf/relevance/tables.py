@@ -15,6 +15,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from fnmf._settings import Settings
 from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
+from fnmf.data import View
 from fnmf.execution import Runner
 from fnmf.kmeans import best_kmeans
 from fnmf.relevance.crossfit import crossfit_relevance
@@ -24,6 +25,7 @@ from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import Candidate, SearchContext
 from fnmf.relevance.selection import association
 from fnmf.relevance.table_columns import CONTINUOUS, column_groups, column_kinds, has_modes
+from fnmf.statistics import CONSTANT
 
 
 class TableColumns(NamedTuple):
@@ -43,6 +45,8 @@ class TableColumns(NamedTuple):
         Its least value, and how far the largest is from it.
     modes : ndarray of bool
         Whether it counts because it has several modes itself.
+    repeated : bool
+        Whether some rows are equal.
     """
 
     groups: np.ndarray
@@ -52,6 +56,7 @@ class TableColumns(NamedTuple):
     lowest: np.ndarray
     ranges: np.ndarray
     modes: np.ndarray
+    repeated: bool
 
     def share_units(self, weights: np.ndarray, defaults: Defaults) -> bool:
         """Whether the columns in use are many and of one unit, as pixels are."""
@@ -59,6 +64,8 @@ class TableColumns(NamedTuple):
         if np.count_nonzero(used) < defaults.pixels:
             return False
         usual = np.median(self.ranges[used])
+        if usual <= 0:
+            return False
         together = np.abs(self.ranges[used] / usual - 1) <= defaults.like_ranges
         together &= np.abs(self.lowest[used] - np.median(self.lowest[used])) <= (
             defaults.like_lowest * usual
@@ -84,7 +91,9 @@ def as_table(
     rows: Any = view.take(sample)
     rows = np.asarray(rows.toarray() if view.sparse else rows, np.float64)
     groups = column_groups(rows, defaults)
-    live = np.ptp(rows, axis=0) > 0
+    # A column that varies by rounding alone is constant.
+    live = np.ptp(rows, axis=0) > CONSTANT * np.abs(rows).max(axis=0, initial=0)
+    rows = np.where(live, rows, rows[0])
     if len(np.unique(groups[live])) > defaults.table_columns:
         return None
     kinds = column_kinds(rows, groups, defaults)
@@ -100,8 +109,8 @@ def as_table(
         range_units=_range_units(rows, kinds == CONTINUOUS),
     )
     caps, units = np.where(live, caps, np.inf), 1 / np.where(spread > 0, spread, 1)
-    nowhere = np.zeros(len(kinds), bool)
-    return table, TableColumns(groups, kinds, units, caps, lowest, ranges, nowhere)
+    nowhere, repeated = np.zeros(len(kinds), bool), len(np.unique(rows, axis=0)) < len(rows)
+    return table, TableColumns(groups, kinds, units, caps, lowest, ranges, nowhere, repeated)
 
 
 def _range_units(rows: np.ndarray, continuous: np.ndarray) -> np.ndarray:
@@ -132,12 +141,30 @@ def column_weights(
         ]
         columns = columns._replace(modes=np.array(modes))
         weights = np.where(modes, 1.0, weights)
-    return (weights if weights.any() else (table.scatter > 0).astype(np.float64)), columns
+    if not weights.any():
+        # Even where nothing varies distances need a column to be taken in.
+        varies = table.scatter > 0
+        weights = (varies if varies.any() else ~varies).astype(np.float64)
+    return weights, columns
 
 
-def search_table(context: SearchContext, weights: np.ndarray, runner: Runner) -> list[Candidate]:
-    """Clusters by graph, in units of the spread and of the range, and about means; best first."""
-    ways = [("spread", "graph"), ("range", "graph"), ("spread", "means")]
+def equal_rows_alike(view: View, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """The same labels with equal rows in one cluster, the one that most of them are in."""
+    rows: Any = view.take(np.arange(view.shape[0]))
+    rows = rows.toarray() if view.sparse else rows
+    names = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+    votes = np.zeros((names.max() + 1, n_clusters), np.int64)
+    np.add.at(votes, (names, labels), 1)
+    return votes.argmax(axis=1)[names].astype(labels.dtype)
+
+
+def search_table(
+    context: SearchContext, weights: np.ndarray, units: str, runner: Runner
+) -> list[Candidate]:
+    """Clusters by graph and about means, best first; ``units`` are the user's, or "auto"."""
+    ways = [("spread", "graph"), ("spread", "means")]
+    if units == "auto":
+        ways.append(("range", "graph"))
     found = runner.each(lambda *way: _candidate(context, weights, *way), ways)
     return sorted(found, key=lambda one: -one.score)
 
@@ -161,7 +188,7 @@ def _candidate(context: SearchContext, weights: np.ndarray, units: str, clusters
     if clusters == "means":
         score /= defaults.table_means_price
     associated = [association(one, other, k, defaults) for one, other in halves]
-    graph = in_few_parts(small_graphs(rows), context.n_neighbors, k)
+    graph = in_few_parts(small_graphs(rows), context.n_neighbors, k, defaults)
     return Candidate(
         "own",
         units,
@@ -182,7 +209,7 @@ def cluster_table(context: SearchContext, rows: np.ndarray, clusters: str) -> np
     if clusters == "means":
         rng = np.random.RandomState(seed)
         return best_kmeans(rows.astype(np.float64), k, rng, defaults.table_starts, defaults)
-    graph = in_few_parts(small_graphs(rows), context.n_neighbors, k)
+    graph = in_few_parts(small_graphs(rows), context.n_neighbors, k, defaults)
     return partition(graph, k, seed, starts=defaults.partition_starts, defaults=defaults).labels
 
 

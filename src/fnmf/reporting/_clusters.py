@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 
 from fnmf.choosing import Agreement
-from fnmf.describe import ClusterDescription
+from fnmf.describe import ClusterDescription, of_different_columns
 from fnmf.display import counted, visible
 from fnmf.reporting._findings import stability_word
 from fnmf.reporting._images import heat_image
-from fnmf.statistics import Statistics, top_indices
+from fnmf.statistics import Statistics
 
 _TOP_OF_CLUSTER = 8
 
@@ -21,17 +21,19 @@ def clusters_in_detail(
     names: list[str],
     rows: list[str],
     image_shape: tuple[int, ...] | None,
+    flags: frozenset[int],
 ) -> list[dict[str, Any]]:
+    """Every cluster with its features; those among ``flags`` are 0 or 1, and told as shares."""
     effect = stats.effect
     examples = _examples(model, stats)
     n_samples = int(stats.sizes.sum())
     result = []
     for c, size in enumerate(stats.sizes):
-        chosen = top_indices(np.abs(effect[c]), _TOP_OF_CLUSTER)
+        chosen = of_different_columns(np.abs(effect[c]), names, _TOP_OF_CLUSTER)
         strongest = max((abs(float(effect[c, k])) for k in chosen), default=0.0)
         result.append(
             {
-                "name": visible(stats.names[c]),
+                "name": numbered(stats.names)[c],
                 "size": int(size),
                 "share": float(size) / n_samples,
                 "examples": [rows[i] for i in examples[c]],
@@ -43,6 +45,7 @@ def clusters_in_detail(
                         "name": names[k],
                         "mean": float(stats.means[c, k]),
                         "rest": float(stats.rest[c, k]),
+                        "share_of_rows": k in flags,
                         "effect": float(effect[c, k]),
                         "matters": bool(matters[k]),
                         "share": abs(float(effect[c, k])) / strongest if strongest > 0 else 0.0,
@@ -76,20 +79,28 @@ def cluster_answer(
     c: int,
 ) -> dict[str, Any]:
     """A cluster in a sentence. Pixels have no names worth saying; a picture is shown instead."""
-    words = counted(described.size, described.unit)
-    if image_shape is None:
-        words = str(described)
+    named = image_shape is None
     mostly = ""
     if classes is not None:
         majority = classes["majority"][c]
         share = majority["count"] / described.size
         mostly = f"{share:.0%} of them of class {majority['name']}"
     return {
-        "sentence": words,
+        "title": described.title if named else f"cluster {c + 1}",
+        "sentence": str(described) if named else counted(described.size, described.unit),
+        "count": counted(described.size, described.unit),
         "mostly": mostly,
-        "told": [] if image_shape is not None else [str(c) for c in described.contrasts],
-        "apart": [("+" if c.effect > 0 else "-") + c.feature for c in described.contrasts],
+        "traits": described.traits if named else "see the picture of its mean in the report",
+        "told": [{"text": str(c), "detail": c.detail} for c in described.contrasts]
+        if named
+        else [],
     }
+
+
+def numbered(labels: np.ndarray) -> list[str]:
+    """What clusters are called: people count from 1 where arrays count from 0."""
+    from_zero = labels.dtype.kind in "iu" and len(labels) > 0 and int(labels[0]) == 0
+    return [str(int(label) + 1) if from_zero else visible(label) for label in labels]
 
 
 def stabilities(model: Any, agreement: Agreement | None) -> list[dict[str, Any]] | None:

@@ -29,11 +29,12 @@ def importances_of(model: Any) -> np.ndarray | None:
 def mattering(model: Any, stats: Statistics) -> tuple[np.ndarray, str]:
     """Which features matter, and by what that was judged."""
     if (qvalues := getattr(model, "feature_qvalues_", None)) is not None:
-        rate = f"at a false discovery rate of {DEFAULTS.false_discoveries:.0%}"
+        rate = "at most one in ten of these may be chance (false discovery rate of "
+        rate += f"{DEFAULTS.false_discoveries:.0%})"
         return np.asarray(qvalues, dtype=float) <= DEFAULTS.false_discoveries, rate
     if (relevance := getattr(model, "feature_relevance_", None)) is not None:
-        return np.asarray(relevance, dtype=float) > 0, "beyond what chance would explain"
-    return stats.explained > stats.chance, "beyond what shuffled samples would show"
+        return np.asarray(relevance, dtype=float) > 0, "they differ by more than chance"
+    return stats.explained > stats.chance, "they differ by more than in shuffled samples"
 
 
 def ranking(model: Any, stats: Statistics) -> np.ndarray:

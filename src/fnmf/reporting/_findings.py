@@ -16,7 +16,11 @@ _UNSURE = 0.5
 
 
 def findings(
-    model: Any, stats: Statistics, matters: np.ndarray, agreement: Agreement | None
+    model: Any,
+    stats: Statistics,
+    matters: np.ndarray,
+    agreement: Agreement | None,
+    unit: str = "samples",
 ) -> list[dict[str, str]]:
     """Level, title and one or two sentences each; level is good, note or warn."""
     found: list[dict[str, str]] = []
@@ -29,9 +33,9 @@ def findings(
         if getattr(model, "structure_found_", None) is False:
             text = "None counts as relevant: any cut through the samples divides some features."
         found.append(_finding("warn", "Features", text))
-    found += _confidence(model)
+    found += _confidence(model, unit)
     if agreement is not None:
-        found.append(_stability(agreement.samples))
+        found.append(_stability(agreement.samples, unit))
     graph = getattr(model, "graph_", None)
     if sp.issparse(graph):
         found.append(_components(graph, len(stats.sizes)))
@@ -40,7 +44,7 @@ def findings(
     if small:
         holds = "holds" if small == 1 else "hold"
         text = (
-            f"{small} of {counted(len(stats.sizes), 'clusters')} {holds} next to no samples; "
+            f"{small} of {counted(len(stats.sizes), 'clusters')} {holds} next to no {unit}; "
             "try fewer clusters."
         )
         found.append(_finding("warn", "Tiny clusters", text))
@@ -65,14 +69,14 @@ def _structure(model: Any) -> Iterable[dict[str, str]]:
         yield _finding("warn", "No clusters", text)
 
 
-def _confidence(model: Any) -> Iterable[dict[str, str]]:
+def _confidence(model: Any, unit: str) -> Iterable[dict[str, str]]:
     values = getattr(model, "sample_confidence_", None)
     if values is None:
         return
     values = np.asarray(values, dtype=float)
     unsure = int((values < _UNSURE).sum())
-    text = f"Median confidence {np.median(values):.2f}; "
-    text += f"{unsure:,} of {counted(len(values), 'samples')} are below {_UNSURE}."
+    text = f"{unsure:,} of {counted(len(values), unit)} could as well be in another cluster "
+    text += f"(confidence below {_UNSURE}); median confidence {np.median(values):.2f}."
     level = "warn" if unsure > 0.25 * len(values) else "good"
     yield _finding(level, "Confidence", text)
 
@@ -85,15 +89,14 @@ def _spread(weights: np.ndarray, model: Any, stats: Statistics) -> dict[str, str
         else np.asarray(assignments, dtype=float).mean(axis=0)
     )
     told = ", ".join(f"{value:.1f}" for value in effective_features(weights)[:8])
-    on_empty = float(shares @ empty_share(weights, stats.energy))
-    text = (
-        f"Effective number of features of each weighting: {told} of {weights.shape[1]}. "
-        f"Nearly empty features hold {on_empty:.0%} of the weight."
-    )
+    text = f"The weights rest on about {told} of {counted(weights.shape[1], 'features')}."
+    if getattr(model, "weighting", "paper") == "paper":
+        on_empty = float(shares @ empty_share(weights, stats.energy))
+        text += f" Nearly empty features hold {on_empty:.0%} of the weight."
     rank = getattr(model, "n_components", len(stats.sizes))
     rank = rank if isinstance(rank, int | np.integer) else len(stats.sizes)
     # Relevance weights are few where few features matter; that is no collapse.
-    if getattr(model, "weighting", "paper") == "paper" and collapsed(
+    if str(getattr(model, "weighting", "paper")) == "paper" and collapsed(
         shares @ weights, stats.energy, int(rank)
     ):
         text += (
@@ -133,6 +136,13 @@ def _convergence(model: Any) -> list[dict[str, str]]:
     if "round" in (getattr(getattr(history, "dtype", None), "names", None) or ()):
         # The limit holds for each round; the last one decides.
         n_iter = int((history["round"] == history["round"][-1]).sum())  # type: ignore[index]
+    if n_iter >= limit and getattr(model, "weighting", "paper") == "relevance":
+        text = (
+            f"The representation still changed a little at the limit of {limit} iterations. "
+            "Features and clusters were found before; only rows at a border could still move. If "
+            "you use the representation, raise max_iter."
+        )
+        return [_finding("note", "Representation", text)]
     if n_iter >= limit:
         text = f"The fit stopped at its limit of {limit} iterations; raise max_iter."
         return [_finding("warn", "Convergence", text)]
@@ -140,10 +150,10 @@ def _convergence(model: Any) -> list[dict[str, str]]:
     return [_finding("good", "Convergence", text)]
 
 
-def _stability(agreement: np.ndarray) -> dict[str, str]:
+def _stability(agreement: np.ndarray, unit: str) -> dict[str, str]:
     lowest, mean = float(agreement.min()), float(agreement.mean())
     text = (
-        f"{counted(len(agreement), 'fits')} from other random starts put {mean:.0%} of the samples "
+        f"{counted(len(agreement), 'fits')} from other random starts put {mean:.0%} of the {unit} "
         f"into the same clusters on average (lowest {lowest:.0%})."
     )
     if mean < 0.8:

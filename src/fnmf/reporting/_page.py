@@ -32,7 +32,7 @@ DARK = (
     "#ffe278",
     "#b7ffff",
 )
-_SCRIPTS = ("data", "state", "map", "tables", "features", "heat", "card", "main")
+_SCRIPTS = ("data", "state", "map", "tables", "features", "heat", "card", "contrast", "main")
 
 
 def write_page(summary: dict[str, Any], path: Path) -> None:
@@ -45,7 +45,9 @@ def write_page(summary: dict[str, Any], path: Path) -> None:
 def render(summary: dict[str, Any]) -> str:
     """The page of a fitted model as text."""
     data = {
-        "clusters": [{"name": c["name"], "size": c["size"]} for c in summary["clusters"]],
+        "clusters": [
+            {"name": c["name"], "title": c["title"], "size": c["size"]} for c in summary["clusters"]
+        ],
         "classes": None if summary["classes"] is None else summary["classes"]["names"],
         "map": summary["map"],
         "image": summary["image_shape"],

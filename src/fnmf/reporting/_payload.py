@@ -48,6 +48,7 @@ class Ranked(NamedTuple):
     order: np.ndarray
     names: list[str]
     known: dict[str, np.ndarray]
+    levels: list[list[str] | None]
 
 
 def payload(
@@ -59,7 +60,7 @@ def payload(
     embedding: Any,
 ) -> dict[str, Any]:
     """Everything the script needs, features in the order of their relevance."""
-    order, names, features = ranked
+    order, names, features, levels = ranked
     rows = drawn.rows
     sample_arrays: dict[str, Any] = {"code": stats.codes[rows].astype(np.uint16)}
     for layout in drawn.layouts:
@@ -77,6 +78,7 @@ def payload(
         arrays = {key: array[chosen].astype(np.float32) for key, array in features.items()}
         return {
             "names": [names[k] for k in chosen],
+            "levels": [levels[k] for k in chosen],
             "index": chosen.astype(np.int32),
             **arrays,
         }

@@ -36,20 +36,27 @@ def number_of_clusters(choice: NumberOfClusters | None) -> dict[str, Any] | None
         return None
     best, (low, high), scores = choice.n_components, choice.interval, choice.scores
     others = scores[scores["k"] != best]
-    told = f"{best} clusters are recommended"
+    told = f"{best} clusters fit the data best"
     if best == 1:
         told = "No clusters were found: no division of the samples is clearer than chance makes it"
-    if low < high:
-        told += f"; {low} to {high} can be defended"
-    elif best in scores["k"] and len(others):
-        second = others[others["score"].argmax()]
-        told += f"; {second['k']} come next, {choice.price(int(second['k'])):.2g} below"
+    also = [str(k) for k in range(low, high + 1) if k != best]
+    if also:
+        told += f"; {listed(also)} would do nearly as well"
+    elif best > 1:
+        told += ", and clearly so"
     if choice.also:
-        told += f"; {listed(list(map(str, choice.also)))} too, as clusters within clusters"
+        within = listed(list(map(str, choice.also)))
+        told += f"; a coarser or finer view has {within}"
+    detail = ""
+    if best in scores["k"] and len(others):
+        second = others[others["score"].argmax()]
+        price = choice.price(int(second["k"]))
+        detail = f"Next is {second['k']}, with a score lower by {price:.2g}."
     top = max(float(scores["score"].max()), 1e-12)
     shown = [name for name in scores.dtype.names or () if name not in _TECHNICAL]
     return {
         "sentence": f"{told}.",
+        "detail": detail,
         "picture": choice.to_svg(),
         "best": [bool(k == best) for k in scores["k"]],
         "shares": [min(max(float(score) / top, 0.0), 1.0) for score in scores["score"]],

@@ -12,8 +12,10 @@ from fnmf import __version__
 from fnmf.choosing import Agreement, NumberOfClusters
 from fnmf.describe import describe_clusters
 from fnmf.display import convergence, counted, feature_names, sample_names, visible
+from fnmf.reporting._answer import answer, groups_told
 from fnmf.reporting._classes import known_classes
 from fnmf.reporting._clusters import cluster_answer, clusters_in_detail, stabilities
+from fnmf.reporting._columns import Columns
 from fnmf.reporting._features import feature_summary, mattering, ranking, weightings
 from fnmf.reporting._findings import findings
 from fnmf.reporting._images import heat_image
@@ -41,8 +43,12 @@ class About:
     labels_true: Sequence[Any] | None = None
     image_shape: tuple[int, ...] | None = None
     unit: str = "samples"
+    # The column of the file behind each feature, if several features may share one.
+    sources: Sequence[str] | None = None
     source: dict[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    # What was decided for the reader: what, why, otherwise.
+    decisions: Sequence[dict[str, str]] = ()
     model_file: str = "model.fnmf"
     choice: NumberOfClusters | None = None
 
@@ -78,37 +84,49 @@ def summarise(
             f"but X has {X.shape[1]} features."
         )
     unit = visible(about.unit)
-    matters, _ = mattering(model, stats)
+    columns = Columns.of(known, about.sources)
+    by_column, shown = columns.statistics(stats), columns.model(model)
+    matter, _ = mattering(shown, by_column)
+    matters = columns.features(matter, len(known))
     classes = known_classes(stats, about.labels_true)
     described = describe_clusters(
         X, model.labels_, feature_names=known, relevant=matters, unit=unit, statistics=stats
     )
     drawn = draw_samples(model, X, stats)
     stability = stabilities(model, agreement)
-    clusters = clusters_in_detail(model, stats, matters, known, rows, image_shape)
+    flags = columns.flags(known, about.sources)
+    clusters = clusters_in_detail(model, stats, matters, known, rows, image_shape, flags)
     for c, (entry, described_as) in enumerate(zip(clusters, described, strict=True)):
         entry |= cluster_answer(described_as, image_shape, classes, c)
         entry["stability"] = None if stability is None else stability[c]
+    features = feature_summary(shown, by_column, columns.names, image_shape)
+    number = number_of_clusters(about.choice or NumberOfClusters.recalled(model))
     return {
+        "answer": answer(model, X.shape[0], clusters, features, unit),
+        "groups": groups_told(model, X.shape[0], clusters, unit),
+        "decisions": [
+            {key: visible(text, longest=400) for key, text in one.items()}
+            for one in about.decisions
+        ],
         "title": visible(about.title or f"Clusters found by {type(model).__name__}"),
         "version": __version__,
         "method": type(model).__name__,
         "unit": unit,
         "parameters": parameters(model),
         "tried": preparations(getattr(model, "chosen_", None)),
-        "number": number_of_clusters(about.choice or NumberOfClusters.recalled(model)),
+        "number": number,
         "source": {key: visible(value) for key, value in about.source.items()},
         "notes": [visible(note, longest=600) for note in about.notes],
-        "facts": _facts(model, X, stats, unit),
+        "facts": _facts(X.shape[0], len(columns.names), stats, unit),
         "quality": _quality(model, seen, classes),
         "clusters": clusters,
         "classes": None if classes is None else {**classes, "codes": None},
-        "weights": weightings(model, stats, known, image_shape),
-        "features": feature_summary(model, stats, known, image_shape),
-        "n_features": X.shape[1],
+        "weights": weightings(shown, by_column, columns.names, image_shape),
+        "features": features,
+        "n_features": len(columns.names),
         "representation": _representation(model, stats, image_shape),
         "convergence": convergence(model),
-        "diagnosis": findings(model, stats, matters, agreement),
+        "diagnosis": findings(model, stats, matters, agreement, unit),
         "model_file": visible(about.model_file),
         "image_shape": image_shape,
         "has_confidence": getattr(model, "sample_confidence_", None) is not None,
@@ -124,10 +142,15 @@ def summarise(
             ],
         },
         "payload": payload(
-            X,
-            stats,
+            columns.table(X),
+            by_column,
             drawn,
-            Ranked(ranking(model, stats), known, _of_features(model, stats, matters)),
+            Ranked(
+                ranking(shown, by_column),
+                columns.names,
+                _of_features(shown, by_column, matter),
+                columns.levels,
+            ),
             _of_samples(model, stats, drawn.rows, rows, classes),
             getattr(model, "embedding_", None),
         ),
@@ -179,15 +202,15 @@ def _of_features(model: Any, stats: Statistics, matters: np.ndarray) -> dict[str
     return found
 
 
-def _facts(model: Any, X: Any, stats: Statistics, unit: str) -> list[dict[str, str]]:
-    facts = [(unit, X.shape[0]), ("features", X.shape[1]), ("clusters", len(stats.sizes))]
+def _facts(n_rows: int, n_columns: int, stats: Statistics, unit: str) -> list[dict[str, str]]:
+    facts = [(unit, n_rows), ("features", n_columns), ("clusters", len(stats.sizes))]
     told = (counted(count, name).split(" ", 1) for name, count in facts)
     return [{"value": value, "name": name} for value, name in told]
 
 
-def _quality(model: Any, stats: Statistics, classes: dict[str, Any] | None) -> list[dict[str, str]]:
+def _quality(model: Any, stats: Statistics, classes: dict[str, Any] | None) -> list[dict[str, Any]]:
     """How good the clustering is, with known classes and without."""
-    result = []
+    result: list[dict[str, Any]] = []
     several = len(stats.sizes) > 1
     embedding = getattr(model, "embedding_", None)
     if embedding is not None and several:
@@ -198,20 +221,21 @@ def _quality(model: Any, stats: Statistics, classes: dict[str, Any] | None) -> l
         if 1 < len(np.unique(codes)) < len(codes):
             value = float(silhouette_score(np.asarray(embedding)[chosen], codes))
             text = "how clearly clusters are apart in the representation, -1 to 1"
-            result.append(_score("silhouette", f"{value:.3f}", text))
+            result.append(_score("silhouette", f"{value:.3f}", text, "silhouette", first=False))
     # Relative to the widest, whose square may be too large for a number.
     variance = (stats.spread / max(stats.spread.max(initial=0.0), 1e-320)) ** 2
     between, total = float((stats.explained * variance).sum()), float(variance.sum())
     if total > 0 and several:
-        text = "share of the variance of the data that lies between clusters"
-        share = f"{between / total:.1%}"
-        result.append(_score("explained", share, text, "variance between clusters"))
+        text = "share of the variance of the data, as fitted, that lies between clusters"
+        share, label = f"{between / total:.1%}", "variance between clusters"
+        result.append(_score("explained", share, text, label, first=False))
     if several and (confidence := getattr(model, "sample_confidence_", None)) is not None:
-        text = "how sure the cluster of a sample is, median, 0 to 1"
-        value = float(np.median(np.asarray(confidence, dtype=float)))
-        result.insert(0, _score("confidence", f"{value:.2f}", text, "median confidence"))
+        values = np.asarray(confidence, dtype=float)
+        text = "median of how sure the cluster of each is, 0 to 1"
+        told = f"{float(np.median(values)):.2f}"
+        result.insert(0, _score("confidence", told, text, "typical confidence"))
     if classes is not None:
-        text = "samples in the right class, clusters matched to classes"
+        text = "share in the right class, clusters matched to classes"
         share = f"{classes['accuracy']:.3f}"
         result.append(_score("ACC", share, text, "accuracy on known classes"))
         text = "mutual information with the known classes, 0 to 1"
@@ -219,9 +243,11 @@ def _quality(model: Any, stats: Statistics, classes: dict[str, Any] | None) -> l
     return result
 
 
-def _score(name: str, value: str, text: str, label: str | None = None) -> dict[str, str]:
-    """A figure: its name in files, what it is called on the first screen, what it means."""
-    return {"name": name, "value": value, "text": text, "label": label or name}
+def _score(
+    name: str, value: str, text: str, label: str | None = None, *, first: bool = True
+) -> dict[str, Any]:
+    """A figure: its name in files, what it is called, what it means, whether it is shown first."""
+    return {"name": name, "value": value, "text": text, "label": label or name, "first": first}
 
 
 def _representation(

@@ -2,7 +2,7 @@
 const TOLD = 6;
 
 // Nearness to the means of clusters in the features that matter, each in its own spread.
-const distanceTo = (i, c, list) => list.reduce((sum, f) => {
+const distanceTo = (i, c, list) => list.filter((f) => !levelsOf(f)).reduce((sum, f) => {
   const scale = features.spread[f] || 1;
   return sum + weightOf(f) * ((valueOf(f, i) - meanOf(f, c)) / scale) ** 2;
 }, 0);
@@ -34,7 +34,7 @@ const picture = (i) => {
   return canvas;
 };
 const reasons = (i, c, second, list) => {
-  const pulls = list.map((f) => {
+  const pulls = list.filter((f) => !levelsOf(f)).map((f) => {
     const scale = features.spread[f] || 1;
     const v = valueOf(f, i);
     return [f, weightOf(f) * (((v - meanOf(f, second)) / scale) ** 2 - ((v - meanOf(f, c)) / scale) ** 2)];
@@ -45,16 +45,23 @@ const reasons = (i, c, second, list) => {
   const forIt = pulls.filter((p) => p[1] > 0).sort((a, b) => b[1] - a[1]).slice(0, 4);
   const against = pulls.filter((p) => p[1] < 0).sort((a, b) => a[1] - b[1]).slice(0, 3);
   const parts = [];
-  if (forIt.length) parts.push(node("p", { text: `Nearer to ${meta.clusters[c].name} than to ${meta.clusters[second].name} in:` }), told(forIt));
-  if (against.length) parts.push(node("p", { text: `Nearer to ${meta.clusters[second].name} in:` }), told(against));
+  if (forIt.length) parts.push(node("p", { text: `Nearer to ${called(c)} than to ${called(second)} in:` }), told(forIt));
+  if (against.length) parts.push(node("p", { text: `Nearer to ${called(second)} in:` }), told(against));
   return parts;
+};
+// The most frequent value of a category, in a cluster or everywhere.
+const commonest = (f, c) => {
+  const counts = levelsOf(f).map(() => 0);
+  columnOf(f).forEach((v, i) => { if (c < 0 || samples.code[i] === c) counts[v] += 1; });
+  return "mostly " + levelsOf(f)[counts.indexOf(Math.max(...counts))];
 };
 const valueTable = (i, c, list) => node("table", {},
   node("caption", { class: "hidden", text: "Values that matter" }),
   node("thead", {}, node("tr", {}, ...["Feature", "Value", "Mean of cluster", "Mean of all"].map((text, k) => node("th", { scope: "col", class: k ? "number" : "", text })))),
   node("tbody", {}, ...list.slice(0, TOLD).map((f) => node("tr", {},
     node("th", { scope: "row" }, featureButton(f)),
-    ...[valueOf(f, i), meanOf(f, c), overallMean(f)].map((v) => node("td", { class: "number", text: number(v) }))))));
+    ...(levelsOf(f) ? [shownValue(f, valueOf(f, i)), commonest(f, c), commonest(f, -1)] : [valueOf(f, i), meanOf(f, c), overallMean(f)].map(number))
+      .map((text) => node("td", { class: "number", text }))))));
 
 const drawCard = () => {
   const card = byId("card");
@@ -67,11 +74,11 @@ const drawCard = () => {
   const list = leading(200).filter((f) => f < top && features.matters[f]);
   const body = byId("card-body");
   byId("card-title").textContent = samples.names[i];
-  const facts = node("p", {}, swatch(c), ` Cluster ${meta.clusters[c].name}`);
+  const facts = node("p", {}, swatch(c), ` Cluster ${called(c)}`);
   if (meta.classes) facts.append(`, class ${meta.classes[samples.class[i]]}`);
   if (samples.confidence) facts.append(`, confidence ${samples.confidence[i].toFixed(2)}`);
   const second = meta.clusters.length > 1 ? secondOf(i, list.slice(0, 60)) : -1;
-  if (second >= 0) facts.append(`; second best: ${meta.clusters[second].name}`);
+  if (second >= 0) facts.append(`; second best: ${called(second)}`);
   const near = [];
   const wide = samples.nearShape[1];
   for (let k = 0; k < wide; k += 1) {

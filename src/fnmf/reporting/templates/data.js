@@ -38,6 +38,10 @@ const number = (value) => {
   if (size >= 1000) return Math.round(value).toLocaleString("en").replace("-", "−");
   return String(Number(value.toPrecision(4))).replace("-", "−");
 };
+// A value of a column: of a category the value itself.
+const levelsOf = (f) => (features.levels && features.levels[f]) || null;
+const shownValue = (f, value) => (levelsOf(f) ? String(levelsOf(f)[Math.round(value)]) : number(value));
+const called = (c) => meta.clusters[c].name + " · " + meta.clusters[c].title;
 // Smaller is not told: such rates are beyond what their model can know.
 const smallAs = (value) => (value < 1e-4 ? "< 0.0001" : number(value));
 const percent = (share) => (100 * share).toFixed(share > 0 && share < 0.1 ? 1 : 0) + "%";

@@ -62,7 +62,29 @@ const drawFeatures = () => {
 // One row a cluster: a histogram where every value is known, quantiles otherwise.
 const HIGH = 26;
 const WIDE = 300;
+// A category: the share of each of its values.
+const levelRow = (label, c, y, f, scale, own) => {
+  const levels = levelsOf(f);
+  const group = node("svg:g", { transform: `translate(0,${y})` });
+  const name = label.length > 16 ? label.slice(0, 15) + "…" : label;
+  group.append(node("svg:text", { x: scale.left - 8, y: 17, "text-anchor": "end", text: name }));
+  const shares = levels.map((_, k) => own.filter((v) => v === k).length / Math.max(1, own.length));
+  let x = scale.left;
+  shares.forEach((share, k) => {
+    const wide = share * WIDE;
+    const box = node("svg:rect", { class: colour(k) + " violin", x, width: wide, y: 4, height: 18 });
+    box.append(node("svg:title", { text: `${levels[k]} ${percent(share)}` }));
+    group.append(box);
+    if (wide > 7.5 * levels[k].length) group.append(node("svg:text", { x: x + 4, y: 17, text: levels[k] }));
+    x += wide;
+  });
+  const most = shares.indexOf(Math.max(...shares));
+  const text = `${levels[most]} ${percent(shares[most])}`;
+  if (!scale.narrow) group.append(node("svg:text", { x: scale.left + WIDE + 8, y: 17, class: "told", text }));
+  return [group, label + ": " + levels.map((level, k) => level + " " + percent(shares[k])).join(", ")];
+};
 const profileRow = (label, c, y, f, scale, own) => {
+  if (levelsOf(f) && own) return levelRow(label, c, y, f, scale, own);
   const LEFT = scale.left;
   const group = node("svg:g", { transform: `translate(0,${y})` });
   const name = label.length > 16 ? label.slice(0, 15) + "…" : label;
@@ -123,7 +145,7 @@ const drawProfile = () => {
   if (partly && known) groups.push(["selection", -1, Array.from(column).filter((_, i) => active[i])]);
   meta.clusters.forEach((cluster, c) => {
     if (state.clusters.size && !state.clusters.has(c)) return;
-    groups.push([cluster.name, c, known ? Array.from(column).filter((_, i) => samples.code[i] === c) : null]);
+    groups.push([called(c), c, known ? Array.from(column).filter((_, i) => samples.code[i] === c) : null]);
   });
   if (state.clusters.size && known) groups.push(["all others", -1, Array.from(column).filter((_, i) => !state.clusters.has(samples.code[i]))]);
   const LEFT = 24 + 6.5 * Math.min(16, Math.max(...groups.map(([label]) => label.length)));
@@ -138,8 +160,9 @@ const drawProfile = () => {
     told.push(text);
   });
   svg.append(node("svg:line", { class: "axis", x1: LEFT, x2: LEFT + WIDE, y1: height - 20, y2: height - 20 }));
-  svg.append(node("svg:text", { x: LEFT, y: height - 5, text: number(scale.low) }));
-  svg.append(node("svg:text", { x: LEFT + WIDE, y: height - 5, "text-anchor": "end", text: number(scale.high) }));
+  const ends = levelsOf(f) && known ? ["0%", "100%"] : [number(scale.low), number(scale.high)];
+  svg.append(node("svg:text", { x: LEFT, y: height - 5, text: ends[0] }));
+  svg.append(node("svg:text", { x: LEFT + WIDE, y: height - 5, "text-anchor": "end", text: ends[1] }));
   svg.setAttribute("aria-label", features.names[f] + " by cluster. " + told.join("; ") + ".");
   box.append(svg);
 };

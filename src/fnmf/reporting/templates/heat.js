@@ -91,7 +91,7 @@ const columnsOfTable = () => {
   const several = meta.clusters.length > 1;
   if (several && samples.confidence) columns.push({ key: "confidence", name: "Confidence", number: true, of: (i) => samples.confidence[i], cell: (i) => [samples.confidence[i].toFixed(2)] });
   if (several && samples.second) columns.push({ key: "second", name: "Second best", of: (i) => samples.second[i], cell: (i) => [samples.second[i] < 0 ? "–" : meta.clusters[samples.second[i]].name] });
-  if (!meta.image) telling(6).forEach((f) => columns.push({ key: "f" + f, name: features.names[f], number: true, value: true, of: (i) => valueOf(f, i), cell: (i) => [number(valueOf(f, i))] }));
+  if (!meta.image) telling(byId("sample-table").parentElement.clientWidth < 700 ? 4 : 6).forEach((f) => columns.push({ key: "f" + f, name: features.names[f], number: true, value: true, of: (i) => valueOf(f, i), cell: (i) => [shownValue(f, valueOf(f, i))] }));
   return columns;
 };
 const drawRows = () => {

@@ -23,7 +23,7 @@ document.querySelectorAll('nav a[href^="#"]').forEach((link) => link.addEventLis
 const drawSelection = () => {
   const bar = byId("selection");
   const parts = [];
-  if (state.clusters.size) parts.push((state.clusters.size > 1 ? "clusters " : "cluster ") + [...state.clusters].sort((a, b) => a - b).map((c) => meta.clusters[c].name).join(", "));
+  if (state.clusters.size) parts.push((state.clusters.size > 1 ? "clusters " : "cluster ") + [...state.clusters].sort((a, b) => a - b).map(called).join(", "));
   if (state.klass >= 0) parts.push("class " + meta.classes[state.klass]);
   if (state.box) parts.push("a box on the map");
   if (state.picked.size) parts.push(count(state.picked.size, "picked samples"));
@@ -32,7 +32,7 @@ const drawSelection = () => {
   if (parts.length) text = "Selected: " + parts.join(", ") + ": " + nActive.toLocaleString("en") + " of " + count(all, meta.map.shown < meta.map.of ? "drawn samples" : meta.unit);
   if (parts.length && nActive > 0 && nActive < all) {
     const list = leading(200).map((f) => [f, difference(f)]).filter((p) => Math.abs(p[1]) >= 0.5).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, 4);
-    if (list.length && !meta.image) text += "; " + list.map(([f, d]) => (d > 0 ? "more " : "less ") + features.names[f]).join(", ");
+    if (list.length && !meta.image) text += "; " + list.map(([f, d]) => (d > 0 ? "higher " : "lower ") + features.names[f]).join(", ");
   }
   if (state.feature >= 0) text += (text ? ". " : "") + "Feature: " + features.names[state.feature];
   bar.hidden = !text;
@@ -88,6 +88,8 @@ const start = async () => {
   setUpSamples();
   setUpCard();
   setUpSorting();
+  setUpContrast();
+  setUpNames();
   drawers.push(drawSelection);
   document.querySelectorAll("button.pick[data-c]").forEach((button) => button.addEventListener("click", () => change({ clusters: toggled(state.clusters, Number(button.dataset.c)) })));
   document.querySelectorAll("button.cell").forEach((cell) => cell.addEventListener("click", () => {

@@ -8,11 +8,11 @@ let brushing = null;
 
 const shown = (i) => active[i] === 1;
 const describe = (i) => {
-  let text = samples.names[i] + ": cluster " + meta.clusters[samples.code[i]].name;
+  let text = samples.names[i] + ": cluster " + called(samples.code[i]);
   if (meta.classes) text += ", class " + meta.classes[samples.class[i]];
   if (samples.confidence) text += ", confidence " + samples.confidence[i].toFixed(2);
   if (state.colour === "feature" && state.feature >= 0 && state.feature < nValues) {
-    text += ", " + features.names[state.feature] + " " + number(valueOf(state.feature, i));
+    text += ", " + features.names[state.feature] + " " + shownValue(state.feature, valueOf(state.feature, i));
   }
   return text;
 };
@@ -49,6 +49,7 @@ const paint = () => {
   if (state.colour === "feature" && state.feature >= 0 && state.feature < nValues) {
     column = columnOf(state.feature);
     title = features.names[state.feature];
+    if (levelsOf(state.feature)) return { kind: "names", code: column, names: levelsOf(state.feature), title };
   }
   if (!column) return { kind: "names", code: samples.code, names: meta.clusters.map((c) => c.name) };
   const sorted = Float32Array.from(column).sort();
@@ -65,6 +66,10 @@ const legend = (how) => {
     const bar = node("svg:svg", { width: 160, height: 12, role: "img", "aria-label": "dark is low, bright is high" });
     for (let s = 0; s < 32; s += 1) bar.append(node("svg:rect", { x: 5 * s, width: 5.5, height: 12, fill: rampColour(s / 31) }));
     box.append(node("b", { text: how.title }), " " + number(how.low) + " ", bar, " " + number(how.high));
+    return;
+  }
+  if (state.colour === "feature" && how.title) {
+    box.append(node("b", { text: how.title }), ...how.names.slice(0, 40).flatMap((name, k) => [" ", swatch(k), name]));
     return;
   }
   if (state.colour !== "class") return;
@@ -91,8 +96,8 @@ const labels = () => {
       if (samples.code[i] === c) { const [x, y] = at(i); xs.push(x); ys.push(y); }
     }
     if (!xs.length || (state.clusters.size && !state.clusters.has(c))) return;
-    const name = cluster.name.length > 14 ? cluster.name.slice(0, 13) + "…" : cluster.name;
-    const text = many ? name : name + " · " + cluster.size.toLocaleString("en");
+    const short = cluster.title.length > 22 ? cluster.title.slice(0, 21) + "…" : cluster.title;
+    const text = many ? cluster.name : cluster.name + " · " + short;
     const wide = text.length * high * 0.5;
     const x = Math.min(meta.map.width - wide / 2, Math.max(wide / 2, middle(xs)));
     let y = middle(ys);

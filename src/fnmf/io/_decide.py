@@ -1,0 +1,105 @@
+"""What stands between a table and its clusters, decided by what the columns hold.
+
+Everything decided is a note with its reason and the way to decide otherwise. What only the user
+can know (how numbers are written, sparse data with negative values) stays a problem.
+"""
+
+import numpy as np
+
+from fnmf.io._apart import counts_rows, drop_columns, identifiers
+from fnmf.io._table import Table
+from fnmf.io._told import Note, TableError, listed
+
+# A column of numbers may hold this share of other cells, or so few different ones.
+_FEW_CELLS, _FEW_TEXTS = 0.2, 3
+# What missing cells are decided to be: the one place to change once the fit takes them as they are.
+DECIDED_MISSING = "median"
+DECIDED_NEGATIVE = "shift"
+
+
+def decide(table: Table, problems: list[TableError]) -> list[TableError]:
+    """Settle in place what can be settled; the problems that cannot come back.
+
+    Parameters
+    ----------
+    table : Table
+        As :func:`fnmf.io.read_table` has read it.
+    problems : list of TableError
+        What was collected while reading.
+
+    Returns
+    -------
+    list of TableError
+    """
+    # A row that ends up without a name or a column must not have been mapped from disk.
+    plain = isinstance(table.X, np.ndarray) and not isinstance(table.X, np.memmap)
+    left = [problem for problem in problems if not _settled(table, problem, plain)]
+    if plain and table.X.dtype.kind == "f" and not left:
+        _infinite(table)
+        _row_names(table)
+        _constant(table)
+    return left
+
+
+def _settled(table: Table, problem: TableError, plain: bool) -> bool:
+    """Whether a problem of reading was settled."""
+    if problem.remedy == "duplicates":
+        # The reader has numbered them, and said so.
+        return True
+    if problem.remedy != "cell" or not plain:
+        return False
+    name, facts = str(problem.facts["column"]), problem.facts
+    told = f"{facts['count']:,} cells of column {name!r} that are no numbers"
+    shown = listed(facts["cells"], _FEW_TEXTS)
+    if facts["distinct"] <= _FEW_TEXTS or facts["count"] <= _FEW_CELLS * len(table.X):
+        text = f"{told} count as missing: {shown}"
+        table.notes.append(Note(text, "exclude", why="the rest of it is numbers", column=name))
+    else:
+        drop_columns(table, [table.names.index(name)])
+        text = f"column {name!r} is left out"
+        why = f"{facts['count']:,} of its cells are no numbers: {shown}"
+        table.notes.append(Note(text, why=why, column=name))
+    return True
+
+
+def _infinite(table: Table) -> None:
+    columns = [k for k in range(table.X.shape[1]) if np.isinf(table.X[:, k]).any()]
+    for k in columns:
+        table.X[np.isinf(table.X[:, k]), k] = np.nan
+    if columns:
+        names = [table.names[k] for k in columns]
+        text = f"infinite values count as missing: {listed(names)}"
+        table.notes.append(Note(text, "left_out", why="no distance can be taken to them"))
+
+
+def _row_names(table: Table) -> None:
+    """Identifiers name the rows, or are left out if something else does."""
+    found = identifiers(table)
+    if table.names and counts_rows(table.X[:, 0]) and table.names[0] not in found:
+        found.insert(0, table.names[0])
+    for name in found:
+        column = table.X[:, table.names.index(name)]
+        if table.ids is None:
+            table.name_rows([str(int(value)) for value in column], name)
+        else:
+            text = f"column {name!r} is left out"
+            table.notes.append(Note(text, "id_column", why="it looks like an identifier"))
+    drop_columns(table, [table.names.index(name) for name in found])
+    table.notes = [note for note in table.notes if getattr(note, "remedy", "") != "identifier"]
+
+
+def _constant(table: Table) -> None:
+    """Columns with one value tell nothing apart; unless there is no other, they are left out."""
+    if len(table.X) < 3:
+        return
+    # Two rows decide nearly always.
+    suspects = np.flatnonzero(table.X[0] == table.X[-1]).tolist()
+    same = [k for k in suspects if (table.X[:, k] == table.X[0, k]).all()]
+    if not same or (len(same) == len(table.names) and not table.texts):
+        return
+    names = [table.names[k] for k in same]
+    drop_columns(table, same)
+    text = f"columns are left out: {listed(names)}"
+    table.notes.append(Note(text, why="one value everywhere tells nothing apart"))
+    told = "columns with one value everywhere"
+    table.notes = [note for note in table.notes if not str(note).startswith(told)]
