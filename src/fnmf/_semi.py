@@ -9,8 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.callback import with_callbacks
+from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from fnmf._fnmf import FNMF
 from fnmf.data import view_of
@@ -173,6 +174,12 @@ class SemiFNMF(FNMF):
         self.trust_labels = trust_labels
         self.class_sizes = class_sizes
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # It has probabilities of classes, whose number its checks ask for.
+        tags.classifier_tags = ClassifierTags()
+        return tags
+
     @with_callbacks
     def fit(
         self,
@@ -201,8 +208,9 @@ class SemiFNMF(FNMF):
         from fnmf._fitting import fit_estimator
 
         check_choice("unreached", self.unreached, ("nearest", "unknown"))
-        guidance, n = None, _n_rows(X)
+        guidance = None
         if y is not None or must_link is not None or cannot_link is not None:
+            n = _num_samples(X)
             known = read_labels(y, n)
             must = read_links("must_link", must_link, n)
             cannot = read_links("cannot_link", cannot_link, n)
@@ -292,8 +300,3 @@ class SemiFNMF(FNMF):
 
     def _scheme(self, settings: Settings) -> type[Scheme]:
         return GuidedScheme if settings.scheme == "relevance" else super()._scheme(settings)
-
-
-def _n_rows(X: Any) -> int:
-    """Rows of data that are not checked yet."""
-    return int(X.shape[0]) if hasattr(X, "shape") and len(X.shape) else len(X)
