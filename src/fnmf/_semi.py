@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from fnmf._fnmf import FNMF
 from fnmf._sklearn import with_callbacks
@@ -123,7 +124,7 @@ class SemiFNMF(FNMF):
         smoothness: float = 100.0,
         n_neighbors: int = 5,
         graph: Any = "adaptive",
-        weighting: str = "relevance",
+        weighting: Any = "relevance",
         graph_refresh: int | None = None,
         assignment: str = "sample",
         solver: str = "mu-fast",
@@ -133,6 +134,7 @@ class SemiFNMF(FNMF):
         normalize_components: bool = True,
         n_clusters: int | None = None,
         consensus: int | None = None,
+        negative: str = "error",
         max_iter: int = 300,
         tol: float = 1e-4,
         n_init: int = 1,
@@ -160,6 +162,7 @@ class SemiFNMF(FNMF):
             normalize_components=normalize_components,
             n_clusters=n_clusters,
             consensus=consensus,
+            negative=negative,
             max_iter=max_iter,
             tol=tol,
             n_init=n_init,
@@ -170,6 +173,12 @@ class SemiFNMF(FNMF):
         self.unreached = unreached
         self.trust_labels = trust_labels
         self.class_sizes = class_sizes
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # It has probabilities of classes, whose number its checks ask for.
+        tags.classifier_tags = ClassifierTags()
+        return tags
 
     @with_callbacks
     def fit(  # type: ignore[override]
@@ -199,8 +208,9 @@ class SemiFNMF(FNMF):
         from fnmf._fitting import fit_estimator
 
         check_choice("unreached", self.unreached, ("nearest", "unknown"))
-        guidance, n = None, _n_rows(X)
+        guidance = None
         if y is not None or must_link is not None or cannot_link is not None:
+            n = _num_samples(X)
             known = read_labels(y, n)
             must = read_links("must_link", must_link, n)
             cannot = read_links("cannot_link", cannot_link, n)
@@ -289,9 +299,4 @@ class SemiFNMF(FNMF):
         return named
 
     def _scheme(self, settings: Settings) -> type[Scheme]:
-        return GuidedScheme if settings.weighting == "relevance" else super()._scheme(settings)
-
-
-def _n_rows(X: Any) -> int:
-    """Rows of data that are not checked yet."""
-    return int(X.shape[0]) if hasattr(X, "shape") and len(X.shape) else len(X)
+        return GuidedScheme if settings.scheme == "relevance" else super()._scheme(settings)

@@ -48,7 +48,7 @@ class Guidance:
         """Settings with at least as many clusters as there are labelled classes."""
         if is_dask(data):
             raise ValueError("labels and links need data in memory; compute the Dask array first.")
-        if settings.weighting != "relevance" or settings.graph is None:
+        if settings.scheme != "relevance" or settings.graph is None:
             raise ValueError(
                 'labels and links are ties of a graph; use weighting="relevance" and a graph.'
             )

@@ -94,7 +94,10 @@ def guide(
     """The same from a search that is done; it does not depend on labels."""
     runner, defaults = inputs.runner, inputs.defaults
     told = label_relevance(statistics, guidance.known, runner, defaults)
-    found = cluster_affinity(inputs, steered(choice, told), statistics, seed)
+    if isinstance(inputs.settings.weighting, str):
+        # Weights of the user's own stay as they are.
+        choice = steered(choice, told)
+    found = cluster_affinity(inputs, choice, statistics, seed)
     graph = found.affinity.graph
     if len(guidance.must.pairs) and graph is not None:
         graph = tied(graph, guidance.must)
