@@ -97,6 +97,7 @@ class Fitted:
     held_labels: np.ndarray | None = _kept("_held_labels", "r")
     centres: np.ndarray | None = _kept("_centres", "kd")
     strength: float | None = _kept("_strength", None)
+    smoothness: float | None = _kept("smoothness_", None)
     warnings: tuple[Warning, ...] = ()
 
     @classmethod

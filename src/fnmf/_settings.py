@@ -28,6 +28,7 @@ class Settings:
     n_weightings: int
     diversity: float
     smoothness: float
+    representation: str
     n_neighbors: int
     graph: Any
     weighting: str
@@ -59,6 +60,7 @@ class Settings:
         check_integer("n_weightings", self.n_weightings, low=1)
         check_real("diversity", self.diversity)
         check_real("smoothness", self.smoothness)
+        check_choice("representation", self.representation, ("auto", "clusters", "parts"))
         check_integer("n_neighbors", self.n_neighbors, low=1)
         if isinstance(self.graph, str):
             check_choice("graph", self.graph, ("adaptive", "approximate"))

@@ -227,7 +227,15 @@ class Defaults:
     # Their change is measured once the objective's is below so many times ``tol``; unmeasured.
     nearly_settled: float = 100.0
 
-    # 9. Labels and what is said about them
+    # 9. Representation
+    # Shares of the smoothness that are tried for the codes; results/representation.csv.
+    smoothness_shares: tuple[float, ...] = (1.0, 0.1, 0.01)
+    # Rows whose neighbours are compared with those of their codes; unmeasured.
+    kept_rows: int = 1000
+    # Neighbours of each that are compared; results/representation.csv.
+    kept_neighbors: int = 10
+
+    # 10. Labels and what is said about them
     # Starts of k-means on the codes; unmeasured.
     code_starts: int = 3
     # Times that the sample is halved by rows to see which clusters are found again; unmeasured.

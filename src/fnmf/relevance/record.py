@@ -33,11 +33,11 @@ def finished_record(
     assert moments is not None
     defaults = problem.defaults
     choice, prepared, anchors = found.choice, found.prepared, found.affinity.anchors
-    model = unfinished_record(found, fit.ties, fit.result.factors, view, runner, defaults)
+    model = unfinished_record(found, fit.codes.ties, fit.result.factors, view, runner, defaults)
     weights, dtype = model.feature_weights.astype(np.float64), model.embedding.dtype
     mean = prepared.mean / prepared.columns.units
     energy = (moments.total + len(model.embedding) * mean**2) * choice.units**2
-    history = with_rounds([fit.result.history])
+    history = with_rounds([*fit.before, fit.result.history])
     if problem.sure:
         votes = found.affinity.votes(labels, settings.clusters)
         rows = LabelledRows(votes, model.embedding, labels)
@@ -56,6 +56,7 @@ def finished_record(
         objective=fit.result.objective,
         history=history,
         n_iter=len(history),
+        smoothness=fit.codes.smoothness,
         kmeans=fit.kmeans,
         centres=found.centres,
         labels=labels,
