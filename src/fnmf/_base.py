@@ -205,9 +205,13 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
             number = choose_number(view, settings, NUMBERS, seed, runner, self._defaults)
         return settings.with_components(number.n_components), number.kept()
 
+    def _parameters(self) -> dict[str, Any]:
+        """What ``Settings`` are made of."""
+        return self.get_params(deep=False)
+
     def _settings(self) -> Settings:
         """Settings of the fit, with the number of components that it had."""
-        settings = Settings.of(self.get_params(deep=False))
+        settings = Settings.of(self._parameters())
         return settings.with_components(len(self.components_))
 
     def _adopt(self, fitted: Fitted, X: Any) -> None:

@@ -98,6 +98,7 @@ class Fitted:
     centres: np.ndarray | None = _kept("_centres", "kd")
     strength: float | None = _kept("_strength", None)
     smoothness: float | None = _kept("smoothness_", None)
+    layers: tuple[np.ndarray, ...] | None = _kept("layer_components_", None)
     warnings: tuple[Warning, ...] = ()
 
     @classmethod

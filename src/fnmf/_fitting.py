@@ -24,7 +24,7 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 def fit_estimator(estimator: FactorisationBase, X: Any, checkpoint: Any) -> Fitted:
     """Validate, fit from all starts, and set the attributes; returns the record with warnings."""
-    settings = Settings.of(estimator.get_params(deep=False))
+    settings = Settings.of(estimator._parameters())
     scheme = SCHEMES[settings.weighting]
     scheme.check(settings)
     data = in_ordinary_units(estimator, check_data(estimator, X, reset=True), reset=True)

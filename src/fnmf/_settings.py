@@ -46,11 +46,13 @@ class Settings:
     n_init: int
     n_jobs: int | None
     verbose: int
+    layers: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
         """Settings from the parameters of an estimator, each checked by itself."""
-        settings = cls(**{field.name: parameters[field.name] for field in fields(cls)})
+        names = {field.name for field in fields(cls)}
+        settings = cls(**{name: parameters[name] for name in names & set(parameters)})
         settings._check()
         return settings
 
@@ -73,6 +75,8 @@ class Settings:
             check_choice("init", self.init, STARTS)
         check_choice("row_norm", self.row_norm, ("auto", "unit", "none"))
         check_choice("column_units", self.column_units, ("auto", "own", "typical", "spread"))
+        for size in self.layers:
+            check_integer("layers", size, low=1)
         if self.n_clusters is not None:
             check_integer("n_clusters", self.n_clusters, low=1)
         if self.consensus is not None:
@@ -91,7 +95,9 @@ class Settings:
     def for_data(self, data: Data) -> Self:
         """The same with a graph and a start of the user's checked against the data."""
         n_samples = data.shape[0]
-        for name, number in (("n_components", self.n_components), ("n_clusters", self.clusters)):
+        asked = [("n_components", self.n_components), ("n_clusters", self.clusters)]
+        asked += [("layers", size) for size in self.layers]
+        for name, number in asked:
             if number > n_samples:
                 raise ValueError(
                     f"{name}={number} is more than the {n_samples} samples of X "

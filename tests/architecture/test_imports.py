@@ -29,6 +29,7 @@ LAYERS = (
         "_callbacks",
         "_checkpoint",
         "_choose",
+        "_deep",
         "_fitting",
         "baselines",
     ),

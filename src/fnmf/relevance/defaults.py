@@ -205,6 +205,10 @@ class Defaults:
     # Code of a cluster that a sample is not in, 1 more for its own; unmeasured.
     softness: float = 0.2
 
+    # 6. Start of layers
+    # Iterations for each layer before all are trained together; results/layers.csv.
+    layer_iterations: int = 30
+
     # 7. Sample of the rows that the factors converge on first
     # One row in so many; results/holding.csv.
     start_one_in: int = 20

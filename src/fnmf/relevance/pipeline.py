@@ -55,11 +55,12 @@ from fnmf.factorization.solver import (
     exact_codes,
     solve,
 )
-from fnmf.factorization.terms import EvenRows, Objective, UnitBasis
+from fnmf.factorization.terms import EvenRows, LayeredBasis, Objective, UnitBasis
 from fnmf.kmeans import cluster_codes
 from fnmf.relevance.choice import choose_preparation
 from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.initial import InitialFit, initial_fit, used_share
+from fnmf.relevance.layers import begin_layers
 from fnmf.relevance.lloyd import lloyd_all_rows
 from fnmf.relevance.prepare import (
     FeatureStatistics,
@@ -79,6 +80,7 @@ class Stage(StrEnum):
     SEARCH = "searching preparations"
     MEANS = "clustering about means"
     AFFINITY = "finding neighbours"
+    LAYERS = "fitting layer by layer"
     SAMPLE = "fitting a sample"
     SOLVE = "fitting all rows"
     REPRESENT = "choosing the representation"
@@ -165,6 +167,9 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     # 6. Start at the clusters.
     start = initial_fit(found.statistics, found, settings, seed, runner, defaults)
     run, share = _solver_run(inputs, found, start)
+    if settings.layers:
+        inputs.progress.enter(Stage.LAYERS)
+        begin_layers(run, found, start, settings.layers, seed, defaults)
     values = smoothness_values(settings, defaults)
     codes = Representation(run, found, values, share, seed, defaults)
     anchored, smoothness = isinstance(found.affinity, AnchorAffinity), float(settings.smoothness)
@@ -209,7 +214,8 @@ def _solver_run(inputs: Inputs, found: FoundClusters, start: InitialFit) -> tupl
     strength = float(settings.smoothness) * prepared.varying * used
     ties = ties_along(found.affinity, strength, view.dtype)
     shared = len(start.factors.P) == 1
-    objective = Objective(start.weighting, ties, EvenRows(), UnitBasis(), shared)
+    basis = LayeredBasis() if settings.layers else UnitBasis()
+    objective = Objective(start.weighting, ties, EvenRows(), basis, shared)
     floor = defaults.exact_residual * len(start.factors.V) * prepared.energy
     stopping = Stopping(
         settings.max_iter,
@@ -232,7 +238,7 @@ def _converged_on_sample(
 ) -> Factors:
     """Step 7: the factors that a sample leads to; those given, if there are not many rows."""
     settings, view, prepared = inputs.settings, inputs.statistics.view, found.prepared
-    own = isinstance(settings.init, str) and settings.init == "kmeans"
+    own = isinstance(settings.init, str) and settings.init == "kmeans" and not settings.layers
     if not (own and isinstance(found.affinity, AnchorAffinity)) or checkpoint.last() is not None:
         return factors
     used = prepared.used(found.weights.top > 0)

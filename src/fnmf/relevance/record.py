@@ -111,4 +111,12 @@ def unfinished_record(
         row_scales=np.array(scales, np.float64),
         row_scale=prepared.row_scale,
         strength=ties.strength,
+        layers=_layer_components(factors),
     )
+
+
+def _layer_components(factors: Factors) -> tuple[np.ndarray, ...] | None:
+    """The basis of each layer, components as rows; ``None`` if there is only one."""
+    if factors.layers is None:
+        return None
+    return tuple(np.ascontiguousarray(layer.T, factors.V.dtype) for layer in factors.layers)
