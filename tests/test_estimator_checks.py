@@ -4,7 +4,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fnmf import FNMF, MiniBatchFNMF
+from fnmf import FNMF, DeepFNMF, MiniBatchFNMF
 
 ESTIMATORS = [
     FNMF(max_iter=100),
@@ -21,6 +21,7 @@ ESTIMATORS = [
     ),
     FNMF(weighting="uniform", solver="hals", max_iter=200),
     MiniBatchFNMF(max_iter=100, sample_size=200, batch_size=100),
+    DeepFNMF(layers=(4, 3, 2), max_iter=50),
 ]
 
 
