@@ -21,7 +21,7 @@ ESTIMATORS = [
     ),
     FNMF(weighting="uniform", solver="hals", max_iter=200),
     MiniBatchFNMF(max_iter=100, sample_size=200, batch_size=100),
-    DeepFNMF(layers=(4, 3, 2), max_iter=50),
+    DeepFNMF(layers=(4, 3, 2)),
 ]
 
 

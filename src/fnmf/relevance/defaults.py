@@ -206,7 +206,7 @@ class Defaults:
     softness: float = 0.2
 
     # 6. Start of layers
-    # Iterations for each layer before all are trained together; results/layers.csv.
+    # Iterations for each layer before all are trained together; unmeasured.
     layer_iterations: int = 30
 
     # 7. Sample of the rows that the factors converge on first
@@ -236,7 +236,7 @@ class Defaults:
     smoothness_shares: tuple[float, ...] = (1.0, 0.1, 0.01)
     # Rows whose neighbours are compared with those of their codes; unmeasured.
     kept_rows: int = 1000
-    # Neighbours of each that are compared; results/representation.csv.
+    # Neighbours of each that are compared; unmeasured.
     kept_neighbors: int = 10
 
     # 10. Labels and what is said about them
