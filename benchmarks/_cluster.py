@@ -46,7 +46,6 @@ def chunked(n: int, blocks: int, d: int = 784):
 def evenly(client, X):
     """The same, computed and kept, every worker with its share, which Dask would not see to."""
     import dask.array as da
-
     from distributed import wait
 
     workers = sorted(client.nthreads())

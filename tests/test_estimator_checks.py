@@ -4,7 +4,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fnmf import FNMF, MiniBatchFNMF, RelevanceClusterer, SemiFNMF
+from fnmf import FNMF, DeepFNMF, MiniBatchFNMF, RelevanceClusterer, SemiFNMF
 
 ESTIMATORS = [
     FNMF(max_iter=100),
@@ -24,6 +24,7 @@ ESTIMATORS = [
     RelevanceClusterer(),
     RelevanceClusterer(3),
     SemiFNMF(max_iter=50),
+    DeepFNMF(layers=(4, 3, 2)),
 ]
 
 

@@ -43,7 +43,8 @@ def model(**parameters):
 @pytest.mark.parametrize("solver", ["mu", "mu-fast", "hals"])
 @pytest.mark.parametrize("assignment", ["sample", "shared"])
 def test_objective_falls(planted, solver, assignment):
-    fitted = model(solver=solver, assignment=assignment, tol=0).fit(planted[0])
+    given = {"solver": solver, "assignment": assignment, "representation": "clusters"}
+    fitted = model(tol=0, **given).fit(planted[0])
     totals = fitted.history_["total"]
     assert len(totals) == 50
     assert (np.diff(totals) <= 1e-9 * totals[:-1]).all()

@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Checkpoint": "fnmf._checkpoint",
+    "DeepFNMF": "fnmf._deep",
     "FNMF": "fnmf._fnmf",
     "MappedCSR": "fnmf.data",
     "MiniBatchFNMF": "fnmf._minibatch",
@@ -39,6 +40,7 @@ _MODULES = (
 __all__ = [
     "FNMF",
     "Checkpoint",
+    "DeepFNMF",
     "MappedCSR",
     "MiniBatchFNMF",
     "RelevanceClusterer",
@@ -56,6 +58,7 @@ if TYPE_CHECKING:
     from fnmf._checkpoint import Checkpoint
     from fnmf._choose import choose_n_components
     from fnmf._clusterer import RelevanceClusterer
+    from fnmf._deep import DeepFNMF
     from fnmf._fnmf import FNMF
     from fnmf._minibatch import MiniBatchFNMF
     from fnmf._semi import SemiFNMF

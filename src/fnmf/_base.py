@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -300,7 +300,11 @@ class FactorisationBase(ClusterBase, NonNegativeBase):
         return self._as_given(scheme.decode(Fitted.of(vars(self)), codes))
 
     def _asked(self) -> Settings:
-        return Settings.of(vars(self))
+        return Settings.of(self._parameters())
+
+    def _parameters(self) -> Mapping[str, Any]:
+        """What ``Settings`` are made of."""
+        return vars(self)
 
     def _settings(self) -> Settings:
         settings = self._asked()

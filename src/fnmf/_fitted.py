@@ -166,3 +166,5 @@ class Fitted(FittedClusters):
     mean: np.ndarray | None = _kept("_mean", "d")
     held_codes: np.ndarray | None = _kept("_held_codes", "rc")
     strength: float | None = _kept("_strength", None)
+    smoothness: float | None = _kept("smoothness_", None)
+    layers: tuple[np.ndarray, ...] | None = _kept("layer_components_", None)

@@ -43,6 +43,13 @@ class FNMF(FactorisationBase):
         β, how much neighbours are held together. With ``weighting="relevance"`` in units of
         the variance of the rows, so that one value suits most data.
 
+    representation : {"auto", "clusters", "parts"}, default="auto"
+        What the codes are for; clusters do not depend on it. ``"clusters"``: neighbours are held
+        together by all of ``smoothness``, and codes say little more than the cluster of a sample.
+        ``"parts"``: by a hundredth of it, and codes tell samples of a cluster apart. ``"auto"``:
+        by all, a tenth or a hundredth of it, whichever keeps most neighbours of a sample its
+        neighbours. Only for ``weighting="relevance"``; others hold by ``smoothness``.
+
     n_neighbors : int, default=5
         Neighbours of a sample in the graph.
 
@@ -205,6 +212,9 @@ class FNMF(FactorisationBase):
         Terms of the objective after each iteration: ``total``, ``reconstruction``,
         ``diversity``, ``smoothness``, and the ``round`` they belong to. The total falls
         inside a round; from one to the next the objective itself changes.
+    smoothness_ : float
+        How much neighbours were held together for the codes, as ``representation`` says. Only
+        for ``weighting="relevance"``.
     n_iter_ : int
         Iterations of the start that was kept.
         Those over all samples: more than 40,000 begin with the factors of a sample.
@@ -260,6 +270,7 @@ class FNMF(FactorisationBase):
         n_weightings: int = 3,
         diversity: float = 0.01,
         smoothness: float = 100.0,
+        representation: str = "auto",
         n_neighbors: int = 5,
         graph: Any = "adaptive",
         weighting: Any = "relevance",
@@ -284,6 +295,7 @@ class FNMF(FactorisationBase):
         self.n_weightings = n_weightings
         self.diversity = diversity
         self.smoothness = smoothness
+        self.representation = representation
         self.n_neighbors = n_neighbors
         self.graph = graph
         self.weighting = weighting

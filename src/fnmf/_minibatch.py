@@ -28,7 +28,8 @@ _OWN = ("batch_size", "forget_factor", "sample_size", "random_state")
 @cache
 def _defaults() -> dict[str, Any]:
     """Parameters of FNMF that a stream leaves as they are."""
-    return FNMF().get_params(deep=False)
+    # The components follow the clusters from batch to batch.
+    return FNMF(representation="clusters").get_params(deep=False)
 
 
 class MiniBatchFNMF(NonNegativeBase):

@@ -29,6 +29,7 @@ class Settings:
     n_weightings: int
     diversity: float
     smoothness: float
+    representation: str
     n_neighbors: int
     graph: Any
     weighting: Any
@@ -47,11 +48,16 @@ class Settings:
     n_jobs: int | None
     verbose: int
     negative: str
+    layers: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
         """Settings from what an estimator keeps under their names, each checked by itself."""
-        settings = cls(**{field.name: _plain(field.name, parameters) for field in fields(cls)})
+        names = [field.name for field in fields(cls) if field.name != "layers"]
+        settings = cls(
+            **{name: _plain(name, parameters) for name in names},
+            layers=tuple(parameters.get("layers", ())),
+        )
         settings._check()
         return settings
 
@@ -61,6 +67,7 @@ class Settings:
         check_integer("n_weightings", self.n_weightings, low=1)
         check_real("diversity", self.diversity)
         check_real("smoothness", self.smoothness)
+        check_choice("representation", self.representation, ("auto", "clusters", "parts"))
         check_integer("n_neighbors", self.n_neighbors, low=1)
         if isinstance(self.graph, str):
             check_choice("graph", self.graph, ("adaptive", "approximate"))
@@ -77,6 +84,8 @@ class Settings:
             check_choice("init", self.init, STARTS)
         check_choice("row_norm", self.row_norm, ("auto", "unit", "none"))
         check_choice("column_units", self.column_units, ("auto", "own", "typical", "spread"))
+        for size in self.layers:
+            check_integer("layers", size, low=1)
         if self.n_clusters is not None:
             check_integer("n_clusters", self.n_clusters, low=1)
         if self.consensus is not None:
@@ -95,8 +104,9 @@ class Settings:
     def for_data(self, data: Data) -> Self:
         """The same with a graph and a start of the user's checked against the data."""
         n_samples = data.shape[0]
-        for name in ("n_clusters", "n_components"):
-            number = getattr(self, name)
+        asked = [("n_clusters", self.n_clusters), ("n_components", self.n_components)]
+        asked += [("layers", size) for size in self.layers]
+        for name, number in asked:
             if number is not None and number > n_samples:
                 raise ValueError(
                     f"{name}={number} is more than the {n_samples} samples of X "

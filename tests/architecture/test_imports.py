@@ -32,6 +32,7 @@ LAYERS = (
         "_checkpoint",
         "_choose",
         "_clusterer",
+        "_deep",
         "_fitting",
         "baselines",
     ),

@@ -82,7 +82,8 @@ def _held_votes(fitted: Fitted, n_clusters: int) -> np.ndarray | None:
 
 
 def _part_settings(settings: Any, rows: np.ndarray) -> Any:
-    """Settings for some of the rows: a graph of the user's loses the others."""
+    """Settings for the clusters of some of the rows: a graph of the user's loses the others."""
+    settings = replace(settings, representation="clusters")
     if settings.graph is None or settings.builds_graph:
         return settings
     return replace(settings, graph=settings.graph[rows][:, rows])

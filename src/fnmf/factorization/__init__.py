@@ -18,7 +18,13 @@ from fnmf.factorization._problem import (
     not_settled,
     with_rounds,
 )
-from fnmf.factorization._sample_start import Sample, SolverRun, sample_size, start_on_sample
+from fnmf.factorization._sample_start import (
+    Sample,
+    SolverRun,
+    sample_size,
+    solve_sample,
+    start_on_sample,
+)
 
 __all__ = [
     "CheckpointCache",
@@ -41,6 +47,7 @@ __all__ = [
     "not_settled",
     "partition_codes",
     "sample_size",
+    "solve_sample",
     "start_on_sample",
     "ties_along",
     "with_rounds",

@@ -17,7 +17,7 @@ from fnmf.data import View, drawn
 from fnmf.execution import RowArray
 from fnmf.factorization._affinity_ties import ties_of_rows
 from fnmf.factorization.solver import ExecutionContext, Factors, Stopping, solve, solve_codes
-from fnmf.factorization.terms import AnchorTies, Objective, ResidualWeighting, Weighting
+from fnmf.factorization.terms import AnchorTies, Objective, ResidualWeighting, Ties, Weighting
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 
@@ -58,6 +58,33 @@ def start_on_sample(
 
     ``used`` are the rows with the features that count: others have no part in it.
     """
+    objective, shared = run.objective, run.objective.shared
+    _, found, ties, context = solve_sample(run, used, affinity, factors, of)
+    held = None
+    if isinstance(ties, AnchorTies):
+        held = ties.codes(context.anchor_sums(ties, found.V).held)
+    # Features without any weight have no part in any component.
+    U = np.zeros_like(factors.U)
+    U[used.kept] = found.U
+    begun = Factors(U, factors.V, found.P if shared else factors.P, factors.weights)
+    rounds, least = defaults.start_rounds, defaults.start_least_code
+    solve_codes(run.context, objective, begun, run.solver, held, rounds=rounds, least=least)
+    return begun
+
+
+class SolvedSample(NamedTuple):
+    """Rows of a sample, their factors in the features that count, ties and data."""
+
+    rows: np.ndarray
+    factors: Factors
+    ties: Ties
+    context: ExecutionContext
+
+
+def solve_sample(
+    run: SolverRun, used: View, affinity: AnchorAffinity, factors: Factors, of: Sample
+) -> SolvedSample:
+    """The factors that a sample leads to from those given; all anchors are part of it."""
     objective, view, runner = run.objective, run.context.view, run.context.runner
     n, shared = view.shape[0], objective.shared
     assert affinity.anchors is not None
@@ -71,16 +98,7 @@ def start_on_sample(
     context = ExecutionContext(used.subset(sample), runner)
     stopping = replace(run.stopping, floor=run.stopping.floor * len(sample) / n)
     found = solve(context, few, start, run.solver, stopping).factors
-    held = None
-    if isinstance(ties, AnchorTies):
-        held = ties.codes(context.anchor_sums(ties, found.V).held)
-    # Features without any weight have no part in any component.
-    U = np.zeros_like(factors.U)
-    U[kept] = found.U
-    begun = Factors(U, factors.V, found.P if shared else factors.P, factors.weights)
-    rounds, least = defaults.start_rounds, defaults.start_least_code
-    solve_codes(run.context, objective, begun, run.solver, held, rounds=rounds, least=least)
-    return begun
+    return SolvedSample(sample, found, ties, context)
 
 
 def _of(weighting: Weighting, sample: np.ndarray) -> ResidualWeighting:

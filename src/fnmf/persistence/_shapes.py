@@ -37,6 +37,25 @@ def check_shapes(model: Any) -> None:
         sizes["d"] = _whole(model.n_features_in_, "n_features_in_")
     shapes = _SHAPES | getattr(type(model), "_stored_shapes", {})
     check_arrays(vars(model), shapes, sizes)
+    _check_layers(vars(model))
+
+
+def _check_layers(kept: Mapping[str, Any]) -> None:
+    """Raise unless each layer fits the one before, and all of them the components."""
+    layers = kept.get("layer_components_")
+    if layers is None:
+        return
+    if not isinstance(layers, tuple | list) or not layers:
+        raise ModelFileError("layer_components_ is not a list of arrays")
+    ends: Any = getattr(kept.get("components_"), "shape", (None, None))
+    width = ends[1]
+    for layer in layers:
+        numbers = isinstance(layer, np.ndarray) and layer.dtype.kind == "f" and layer.ndim == 2
+        if not numbers or layer.shape[1] != width:
+            raise ModelFileError("layer_components_ holds layers that do not fit each other")
+        width = layer.shape[0]
+    if width != ends[0]:
+        raise ModelFileError("layer_components_ does not fit components_")
 
 
 def check_arrays(

@@ -220,6 +220,10 @@ class Defaults:
     # Code of a cluster that a sample is not in, 1 more for its own; unmeasured.
     softness: float = 0.2
 
+    # 6. Start of layers
+    # Iterations for each layer before all are trained together; unmeasured.
+    layer_iterations: int = 30
+
     # 7. Sample of the rows that the factors converge on first
     # One row in so many; results/holding.csv.
     start_one_in: int = 20
@@ -242,7 +246,15 @@ class Defaults:
     # Their change is measured once the objective's is below so many times ``tol``; unmeasured.
     nearly_settled: float = 100.0
 
-    # 9. Labels and what is said about them
+    # 9. Representation
+    # Shares of the smoothness that are tried for the codes; results/representation.csv.
+    smoothness_shares: tuple[float, ...] = (1.0, 0.1, 0.01)
+    # Rows whose neighbours are compared with those of their codes; unmeasured.
+    kept_rows: int = 1000
+    # Neighbours of each that are compared; unmeasured.
+    kept_neighbors: int = 10
+
+    # 10. Labels and what is said about them
     # Starts of k-means on the codes; unmeasured.
     code_starts: int = 3
     # Times that the sample is halved by rows to see which clusters are found again; unmeasured.

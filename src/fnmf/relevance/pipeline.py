@@ -14,7 +14,7 @@ Steps 1 to 5 find features and clusters, without any factorisation (:func:`find_
 4. *Affinity.* A neighbour graph of all rows, or anchors for many of them.
 5. *Clusters.* The partition of the affinity, started also from the clusters of the sample.
 
-Steps 6 to 9 factorise the prepared rows with these weights, along this affinity
+Steps 6 to 10 factorise the prepared rows with these weights, along this affinity
 (:func:`factorize`):
 
 6. *Start.* The basis from the cluster means, the codes from the labels.
@@ -22,10 +22,13 @@ Steps 6 to 9 factorise the prepared rows with these weights, along this affinity
 8. *Solve.* The factorisation of all rows, with weights and affinity fixed.
 9. *Labels.* The better of the clusters of step 5 and those of the codes, where there is a graph of
    all rows; moments by cluster give the relevance of each feature.
+10. *Representation.* Codes held together less, where these keep more neighbours of a sample. With
+   anchors, whose labels need no codes, this is found out on a sample between steps 6 and 7.
 """
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -52,11 +55,12 @@ from fnmf.factorization.solver import (
     exact_codes,
     solve,
 )
-from fnmf.factorization.terms import EvenRows, Objective, UnitBasis
+from fnmf.factorization.terms import EvenRows, LayeredBasis, Objective, UnitBasis
 from fnmf.kmeans import cluster_codes
 from fnmf.relevance.choice import Choice, choose_preparation
 from fnmf.relevance.defaults import Defaults
-from fnmf.relevance.initial import initial_fit, used_share
+from fnmf.relevance.initial import InitialFit, initial_fit, used_share
+from fnmf.relevance.layers import begin_layers
 from fnmf.relevance.lloyd import lloyd_all_rows
 from fnmf.relevance.prepare import (
     FeatureStatistics,
@@ -67,7 +71,8 @@ from fnmf.relevance.prepare import (
     prepare,
 )
 from fnmf.relevance.record import unfinished_record
-from fnmf.relevance.results import FactorizedClusters, FoundClusters
+from fnmf.relevance.representation import Representation, smoothness_values
+from fnmf.relevance.results import FactorizedClusters, FoundClusters, SmoothedCodes
 from fnmf.relevance.tables import equal_rows_alike
 
 
@@ -77,8 +82,10 @@ class Stage(StrEnum):
     SEARCH = "searching preparations"
     MEANS = "clustering about means"
     AFFINITY = "finding neighbours"
+    LAYERS = "fitting layer by layer"
     SAMPLE = "fitting a sample"
     SOLVE = "fitting all rows"
+    REPRESENT = "choosing the representation"
     DESCRIBE = "describing clusters"
 
 
@@ -124,7 +131,7 @@ def inputs_of(problem: Problem, runner: Runner) -> Inputs:
 
 
 def fit(inputs: Inputs, seed: int) -> FactorizedClusters:
-    """A whole fit from one seed: steps 2 to 9."""
+    """A whole fit from one seed: steps 2 to 10."""
     return factorize(inputs, find_clusters(inputs, seed), seed)
 
 
@@ -187,44 +194,71 @@ def _affinity(inputs: Inputs, prepared: PreparedRows, seed: int) -> Affinity:
 
 
 def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClusters:
-    """Factors of the prepared rows, along the affinity, from the clusters: steps 6 to 9."""
+    """Factors of the prepared rows, along the affinity, from the clusters: steps 6 to 10."""
     settings, runner, prepared = inputs.settings, inputs.runner, found.prepared
-    view, defaults = prepared.view, inputs.defaults
+    defaults = inputs.defaults
     # 6. Start at the clusters.
     start = initial_fit(found.statistics, found, settings, seed, runner, defaults)
-    used = used_share(start.factors, view, runner)
-    strength = float(settings.smoothness) * prepared.varying * used
-    ties = ties_along(found.affinity, strength, view.dtype)
-    shared = len(start.factors.P) == 1
-    objective = Objective(start.weighting, ties, EvenRows(), UnitBasis(), shared)
-    floor = defaults.exact_residual * len(start.factors.V) * prepared.energy
-    floor = floor * prepared.varying * used
-    stopping = Stopping(
-        settings.max_iter,
-        tol=settings.tol,
-        floor=floor,
-        codes=defaults.code_tolerance,
-        nearly=defaults.nearly_settled,
-    )
-    run = SolverRun(ExecutionContext(view, runner), objective, settings.solver, stopping)
+    run, share = _solver_run(inputs, found, start)
+    if settings.layers:
+        inputs.progress.enter(Stage.LAYERS)
+        begin_layers(run, found, start, settings.layers, seed, defaults)
+    values = smoothness_values(settings, defaults)
+    codes = Representation(run, found, values, share, seed, defaults)
+    anchored, smoothness = isinstance(found.affinity, AnchorAffinity), float(settings.smoothness)
+    if anchored and run.objective.ties.strength:
+        smoothness = codes.by_sample(start.factors)
+        run = codes.run_with(smoothness)
     # 7. Converge on a sample first, if there are very many rows.
     checkpoint = inputs.problem.cache.solver_checkpoint(f"start-{seed}")
+    again = not anchored and values != (smoothness,)
+    spare = deepcopy(start.factors) if again else None
     factors = _converged_on_sample(inputs, found, run, start.factors, checkpoint, seed)
     # 8. Solve for all rows.
     inputs.progress.enter(Stage.SOLVE)
+    objective = run.objective
     observe = inputs.progress.iterations(
         lambda step: unfinished_record(
-            found, ties, step.factors, inputs.statistics.view, runner, defaults
+            found, objective.ties, step.factors, inputs.statistics.view, runner, defaults
         )
     )
-    result = solve(run.context, objective, factors, run.solver, stopping, observe, checkpoint)
-    if ties.strength == 0:
+    result = solve(run.context, objective, factors, run.solver, run.stopping, observe, checkpoint)
+    if objective.ties.strength == 0:
         # Without ties rows are independent: end with the row solve of ``transform``.
-        result.objective = exact_codes(view, result.factors, start.weighting, shared, runner)
+        given = start.weighting, objective.shared, runner
+        result.objective = exact_codes(prepared.view, result.factors, *given)
     # 9. Final labels and moments.
     inputs.progress.enter(Stage.DESCRIBE)
     found, kmeans = _final_clusters(inputs, found, result.factors.V)
-    return FactorizedClusters(found, ties, result, kmeans, inputs.progress.stopped)
+    # 10. Codes for the representation.
+    first = best = SmoothedCodes(smoothness, objective.ties, result)
+    if spare is not None and objective.ties.strength and not inputs.progress.stopped:
+        inputs.progress.enter(Stage.REPRESENT)
+        best = codes.of_all(first, spare, inputs.problem.cache)
+    before = () if best is first else (result.history,)
+    return FactorizedClusters(found, best, kmeans, inputs.progress.stopped, before)
+
+
+def _solver_run(inputs: Inputs, found: FoundClusters, start: InitialFit) -> tuple[SolverRun, float]:
+    """The run that labels are read off, and how much of the data term is left in it."""
+    settings, prepared, defaults = inputs.settings, found.prepared, inputs.defaults
+    view = prepared.view
+    used = used_share(start.factors, view, inputs.runner)
+    strength = float(settings.smoothness) * prepared.varying * used
+    ties = ties_along(found.affinity, strength, view.dtype)
+    shared = len(start.factors.P) == 1
+    basis = LayeredBasis() if settings.layers else UnitBasis()
+    objective = Objective(start.weighting, ties, EvenRows(), basis, shared)
+    floor = defaults.exact_residual * len(start.factors.V) * prepared.energy
+    stopping = Stopping(
+        settings.max_iter,
+        tol=settings.tol,
+        floor=floor * prepared.varying * used,
+        codes=defaults.code_tolerance,
+        nearly=defaults.nearly_settled,
+    )
+    context = ExecutionContext(view, inputs.runner)
+    return SolverRun(context, objective, settings.solver, stopping), used
 
 
 def _converged_on_sample(
@@ -237,10 +271,10 @@ def _converged_on_sample(
 ) -> Factors:
     """Step 7: the factors that a sample leads to; those given, if there are not many rows."""
     settings, view, prepared = inputs.settings, inputs.statistics.view, found.prepared
-    own = isinstance(settings.init, str) and settings.init == "kmeans"
+    own = isinstance(settings.init, str) and settings.init == "kmeans" and not settings.layers
     if not (own and isinstance(found.affinity, AnchorAffinity)) or checkpoint.last() is not None:
         return factors
-    used = prepared.columns.view(view, prepared.scales, found.weights.top > 0, drop=True)
+    used = prepared.used(found.weights.top > 0)
     n, d = used.shape
     size = sample_size(n, d * view.filled if view.sparse else d, inputs.defaults)
     if not size:

@@ -89,6 +89,8 @@ class PreparedRows:
 
     Attributes
     ----------
+    source : View
+        Rows as they are.
     columns : Preparation
         Caps and units.
     scales : array of shape (n,)
@@ -106,6 +108,7 @@ class PreparedRows:
         Share of it that is not in the mean.
     """
 
+    source: View
     columns: Preparation
     scales: RowArray
     row_scale: float | None
@@ -114,6 +117,10 @@ class PreparedRows:
     mean: np.ndarray
     energy: float
     varying: float
+
+    def used(self, features: np.ndarray) -> View:
+        """The scaled rows without the features that have no part."""
+        return self.columns.view(self.source, self.scales, features, drop=True)
 
 
 def feature_statistics(
@@ -165,7 +172,7 @@ def prepare(
     mean = column_sums(scaled, runner)[0] / n
     varying = max(1 - float(top @ mean**2) / energy, 0.0)
     weighted = columns.view(view, scales, root, drop=True)
-    return PreparedRows(columns, scales, row_scale, scaled, weighted, mean, energy, varying)
+    return PreparedRows(view, columns, scales, row_scale, scaled, weighted, mean, energy, varying)
 
 
 def capped_moments(

@@ -49,11 +49,11 @@ def finished_record(
     assert moments is not None
     defaults = problem.defaults
     choice, prepared = found.choice, found.prepared
-    model = unfinished_record(found, fit.ties, fit.result.factors, view, runner, defaults)
+    model = unfinished_record(found, fit.codes.ties, fit.result.factors, view, runner, defaults)
     weights, dtype = model.feature_weights.astype(np.float64), model.embedding.dtype
     mean = prepared.mean / prepared.columns.units
     energy = (moments.total + len(model.embedding) * mean**2) * choice.units**2
-    history = with_rounds([fit.result.history])
+    history = with_rounds([*fit.before, fit.result.history])
     return replace(
         model,
         **_about_clusters(found, model.embedding, problem, view, runner),
@@ -62,6 +62,7 @@ def finished_record(
         objective=fit.result.objective,
         history=history,
         n_iter=len(history),
+        smoothness=fit.codes.smoothness,
         kmeans=fit.kmeans,
         warnings=tuple(fit_warnings(choice, moments, settings, defaults)),
     )
@@ -94,6 +95,7 @@ def unfinished_record(
         prices=found.weights.price,
         mean=prepared.mean,
         strength=ties.strength,
+        layers=_layer_components(factors),
     )
 
 
@@ -151,3 +153,10 @@ def _about_clusters(
         "structure": found.structure,
         "structure_found": found.structure_found,
     }
+
+
+def _layer_components(factors: Factors) -> tuple[np.ndarray, ...] | None:
+    """The basis of each layer, components as rows; ``None`` if there is only one."""
+    if factors.layers is None:
+        return None
+    return tuple(np.ascontiguousarray(layer.T, factors.V.dtype) for layer in factors.layers)

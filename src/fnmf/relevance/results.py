@@ -84,6 +84,25 @@ class FoundClusters:
 
 
 @dataclass(frozen=True)
+class SmoothedCodes:
+    """Codes of one smoothness.
+
+    Attributes
+    ----------
+    smoothness : float
+        As the user counts it.
+    ties : Ties
+        The affinity, as strong as that.
+    result : Result
+        Where the solver ended.
+    """
+
+    smoothness: float
+    ties: Ties
+    result: Result
+
+
+@dataclass(frozen=True)
 class FactorizedClusters:
     """A fit: clusters with their factors.
 
@@ -91,21 +110,26 @@ class FactorizedClusters:
     ----------
     found : FoundClusters
         With the final labels and moments.
-    ties : Ties
-        The affinity as a term of the objective.
-    result : Result
-        Factors and history of the solver.
+    codes : SmoothedCodes
+        The factors, and how much neighbours are held together for them.
     kmeans : KMeans or None
         Of the codes, where no affinity gave clusters.
     ended : bool
         Whether an observer wants no further start.
+    before : tuple of ndarray
+        History of the run that labels were read off, where it was another.
     """
 
     found: FoundClusters
-    ties: Ties
-    result: Result
+    codes: SmoothedCodes
     kmeans: KMeans | None
     ended: bool
+    before: tuple[np.ndarray, ...] = ()
+
+    @property
+    def result(self) -> Result:
+        """Factors and history of the solver."""
+        return self.codes.result
 
     @property
     def quality(self) -> float:

@@ -13,6 +13,7 @@ from fnmf.factorization.terms import (
     EvenRows,
     GraphTies,
     Kinds,
+    LayeredBasis,
     NoTies,
     ResidualWeighting,
     UnitBasis,
@@ -43,8 +44,9 @@ class RelevanceScheme(Scheme):
     @classmethod
     def kinds(cls, settings: Settings) -> Kinds:
         ties = NoTies if settings.graph is None or settings.smoothness == 0 else GraphTies
+        basis = LayeredBasis if settings.layers else UnitBasis
         shared = settings.assignment == "shared" or settings.n_weightings == 1
-        return Kinds(ResidualWeighting, ties, EvenRows, UnitBasis, shared)
+        return Kinds(ResidualWeighting, ties, EvenRows, basis, shared)
 
     @classmethod
     def most_iterations(cls, settings: Settings) -> int:

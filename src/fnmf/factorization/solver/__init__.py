@@ -1,6 +1,6 @@
 """The loop over sweeps, and the solve of single rows."""
 
-from fnmf.factorization.solver._basis import update_basis
+from fnmf.factorization.solver._basis import product, update_basis, update_layers
 from fnmf.factorization.solver._codes import solve_codes
 from fnmf.factorization.solver._context import ExecutionContext
 from fnmf.factorization.solver._encode import (
@@ -40,8 +40,10 @@ __all__ = [
     "Stopping",
     "encode",
     "exact_codes",
+    "product",
     "solve",
     "solve_codes",
     "solve_rows",
     "update_basis",
+    "update_layers",
 ]

@@ -19,13 +19,18 @@ def step_basis(
     gains = gains_of(sweeps, factors)
     roughness = sweeps.refresh_ties(factors.V)
     step = _with_ties(grams, gains, roughness) if unit else (grams, gains)
-    U = update_basis(factors.U, targets, *step, sweeps.rule.name)
+    if factors.layers is None:
+        U = update_basis(factors.U, targets, *step, sweeps.rule.name)
+    else:
+        U = update_layers(factors.layers, targets, *step, sweeps.rule.name)
     factors.U = U.astype(factors.V.dtype)
     if unit:
         norms = _norms(U, gains)
         factors.U = (U / norms).astype(factors.V.dtype)
         roughness = roughness * norms**2
         sweeps.rescale(factors.V, norms)
+        if factors.layers is not None:
+            factors.layers[-1] = factors.layers[-1] / norms
     return U, float(roughness.sum())
 
 
@@ -83,6 +88,44 @@ def update_basis(
         return U
     below = hessian_times(U, grams, gains)
     return _multiply(U, np.ascontiguousarray(cross), below, solver == "mu")
+
+
+def update_layers(
+    layers: list[np.ndarray],
+    cross: np.ndarray,
+    grams: np.ndarray,
+    gains: np.ndarray | None,
+    solver: str,
+) -> np.ndarray:
+    """The same step for each layer in turn of a basis U = U₁ U₂ …; returns U after all of them.
+
+    What is minimised is quadratic in each layer, and no entry of its matrix is negative, so that
+    the multiplicative step lowers it: U_l ∘ (AᵀCBᵀ) / (AᵀHBᵀ), with A and B the products of the
+    layers before and behind, C and H the rows c_k and M_k u_k. The sums of a sweep are enough.
+    """
+    for number, layer in enumerate(layers):
+        before, behind = layers[:number], layers[number + 1 :]
+        below = hessian_times(product(layers), grams, gains)
+        above, below = (_between(before, rows, behind) for rows in (cross, below))
+        layers[number] = _multiply(layer.copy(), above, below, solver == "mu")
+    return product(layers)
+
+
+def product(layers: list[np.ndarray]) -> np.ndarray:
+    """U₁ U₂ … in double precision."""
+    found = layers[-1].astype(np.float64)
+    for layer in layers[-2::-1]:
+        found = layer.astype(np.float64) @ found
+    return np.ascontiguousarray(found)
+
+
+def _between(before: list[np.ndarray], rows: np.ndarray, behind: list[np.ndarray]) -> np.ndarray:
+    """Aᵀ rows Bᵀ."""
+    for layer in before:
+        rows = layer.T @ rows
+    if behind:
+        rows = rows @ product(behind).T
+    return np.ascontiguousarray(rows)
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

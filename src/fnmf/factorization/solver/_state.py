@@ -14,12 +14,16 @@ HISTORY = np.dtype([(term, np.float64) for term in TERMS])
 
 @dataclass
 class Factors:
-    """The unknowns. With shared assignment P has a single row."""
+    """The unknowns. With shared assignment P has a single row.
+
+    Where the basis has layers U is their product, (d, c₁) (c₁, c₂) …, and follows from them.
+    """
 
     U: np.ndarray
     V: np.ndarray
     P: np.ndarray
     weights: np.ndarray
+    layers: list[np.ndarray] | None = None
 
 
 @dataclass(frozen=True)

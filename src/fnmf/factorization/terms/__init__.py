@@ -1,6 +1,6 @@
 """What is minimised: feature weights, ties between samples, sample weights, basis."""
 
-from fnmf.factorization.terms._basis import FreeBasis, UnitBasis
+from fnmf.factorization.terms._basis import FreeBasis, LayeredBasis, UnitBasis
 from fnmf.factorization.terms._diagnosis import collapsed, effective_features, empty_share, overlap
 from fnmf.factorization.terms._objective import Kinds, Objective
 from fnmf.factorization.terms._row_weights import EvenRows, RobustRows, RowWeights
@@ -31,6 +31,7 @@ __all__ = [
     "FreeBasis",
     "GraphTies",
     "Kinds",
+    "LayeredBasis",
     "NoTies",
     "Objective",
     "PaperWeighting",

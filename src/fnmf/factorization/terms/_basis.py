@@ -30,3 +30,17 @@ class UnitBasis(AnyRule):
     """
 
     unit: ClassVar[bool] = True
+
+
+class LayeredBasis(UnitBasis):
+    """A product of non-negative layers, with components of unit length."""
+
+    @classmethod
+    def misfit(cls, rule: Rule) -> str | None:
+        """Layers are multiplied by ratios."""
+        if not rule.in_turn:
+            return None
+        return (
+            f'solver="{rule.name}" minimises over one coordinate of the basis after the other, '
+            'which layers do not have; use "mu" or "mu-fast"'
+        )

@@ -1,0 +1,126 @@
+"""Codes as smooth as suits the representation; clusters do not depend on it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from fnmf import FNMF
+from fnmf.data import view_of
+from fnmf.execution import threads
+from fnmf.relevance.defaults import DEFAULTS
+from fnmf.relevance.representation import NeighborsKept
+
+KINDS = ("clusters", "parts", "auto")
+
+
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[y < 4][:240], X[y < 4][240:280]
+
+
+def fit(representation, **parameters):
+    model = FNMF(4, random_state=0, representation=representation, tol=1e-3, **parameters)
+    return model.fit(digits()[0])
+
+
+@pytest.fixture(scope="module")
+def models():
+    return {kind: fit(kind) for kind in KINDS}
+
+
+@pytest.fixture
+def few_anchors(monkeypatch):
+    changed = replace(DEFAULTS, exact_rows=100, n_anchors=60, kept_rows=80)
+    monkeypatch.setattr(FNMF, "_defaults", changed)
+
+
+def test_labels_do_not_depend_on_it(models):
+    for kind in KINDS[1:]:
+        np.testing.assert_array_equal(models[kind].labels_, models["clusters"].labels_)
+        sure = models["clusters"].sample_confidence_
+        np.testing.assert_array_equal(models[kind].sample_confidence_, sure)
+
+
+def test_parts_are_held_together_by_a_hundredth(models):
+    assert models["clusters"].smoothness_ == 100
+    assert models["parts"].smoothness_ == 1
+    assert models["parts"]._strength == pytest.approx(models["clusters"]._strength / 100)
+    assert models["auto"].smoothness_ in (100, 10, 1)
+
+
+def spread_inside(model):
+    """Share of the variance of the codes that is inside the clusters."""
+    V, labels = model.embedding_, model.labels_
+    inside = sum(((V[labels == a] - V[labels == a].mean(0)) ** 2).sum() for a in set(labels))
+    return inside / ((V - V.mean(0)) ** 2).sum()
+
+
+def test_parts_tell_samples_of_a_cluster_apart(models):
+    assert spread_inside(models["parts"]) > 2 * spread_inside(models["clusters"])
+
+
+def test_auto_keeps_the_most_neighbours(models):
+    X = digits()[0]
+    model = models["auto"]
+    rows = X * model._units * np.sqrt(model._omega.max(axis=0))
+    if model._row_scale is None:
+        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    with threads(1) as runner:
+        kept = NeighborsKept(view_of(rows), 10, runner)
+        scores = {kind: kept(models[kind].embedding_) for kind in KINDS}
+    assert scores["auto"] >= max(scores["clusters"], scores["parts"]) - 0.01
+
+
+def test_the_run_of_the_labels_is_a_round_of_its_own(models):
+    assert set(models["clusters"].history_["round"]) == {0}
+    history = models["parts"].history_
+    assert set(history["round"]) == {0, 1}
+    for number in (0, 1):
+        total = history["total"][history["round"] == number]
+        assert (np.diff(total) <= 1e-9 * total[:-1]).all()
+    first = history[history["round"] == 0]
+    np.testing.assert_array_equal(first["total"], models["clusters"].history_["total"])
+
+
+def test_new_rows_are_held_as_those_of_the_fit(models):
+    X, new = digits()
+    for model in models.values():
+        codes = model.transform(X)
+        error = np.linalg.norm(codes - model.embedding_) / np.linalg.norm(model.embedding_)
+        assert error < 0.25
+        assert model.transform(new).shape == (len(new), 4)
+
+
+@pytest.mark.usefixtures("few_anchors")
+def test_with_anchors_a_sample_decides():
+    found = {kind: fit(kind) for kind in KINDS}
+    assert found["auto"].graph_ is None
+    for model in found.values():
+        np.testing.assert_array_equal(model.labels_, found["clusters"].labels_)
+        assert set(model.history_["round"]) == {0}
+    assert found["parts"].smoothness_ == 1
+    same = next(m for m in (fit("clusters", smoothness=found["auto"].smoothness_),))
+    np.testing.assert_array_equal(same.embedding_, found["auto"].embedding_)
+
+
+def test_nothing_is_tried_where_nothing_holds():
+    X = digits()[0]
+    one = FNMF(4, random_state=0, tol=1e-3, smoothness=0).fit(X)
+    other = FNMF(4, random_state=0, tol=1e-3, smoothness=0, representation="parts").fit(X)
+    np.testing.assert_array_equal(one.embedding_, other.embedding_)
+    assert one.smoothness_ == 0
+
+
+def test_neighbours_kept_by_codes():
+    rows = np.random.default_rng(0).uniform(size=(60, 3))
+    with threads(1) as runner:
+        kept = NeighborsKept(view_of(rows), 5, runner)
+        assert kept(2 * rows) == 1
+        assert kept(np.random.default_rng(1).uniform(size=(60, 3))) < 0.3
+
+
+def test_other_words_are_refused():
+    with pytest.raises(ValueError, match="representation"):
+        fit("labels")
