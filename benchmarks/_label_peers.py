@@ -28,8 +28,8 @@ TABLES = (
     "turkish_music_emotion",
     "wine_customer",
 )
-# Most was chosen on these. Logistic regression as an opinion and the rule for wrong labels came after
-# a look at some of the others too (ORL, mobile prices, USPS): only pen digits were never looked at.
+# Most was chosen on these. Logistic regression as an opinion and the rule for wrong labels came
+# after a look at others too (ORL, mobile prices, USPS): only pen digits were never looked at.
 CHOSEN_ON = (
     "mfeat",
     "semeion",
