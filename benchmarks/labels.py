@@ -173,7 +173,7 @@ def draw(rows: list[Row], path: Path) -> None:
             for s in SHARES
         ]
         own = method == "ours"
-        style = {"color": "C3", "linewidth": 2.5} if own else {"alpha": 0.8}
+        style = {"color": "black", "linewidth": 2.5} if own else {"alpha": 0.8}
         axes.plot(range(len(SHARES)), means, "o-", label="SemiFNMF" if own else method, **style)
     axes.set_xticks(range(len(SHARES)), ["1 a class", "5 %", "10 %", "30 %"])
     axes.set(xlabel="labels", ylabel="accuracy on samples without a label")
@@ -200,14 +200,14 @@ def show(rows: list[Row]) -> None:
             }
             best = max((each[m] for m in PEERS if m in each), default=np.nan)
             short = "  *" if each.get("ours", 1) < best - 0.01 else ""
-            chosen = "chosen on" if name in CHOSEN_ON else "checked on"
+            chosen = "chosen on" if name in CHOSEN_ON else "other"
             values = " ".join(f"{m} {v:.3f}" for m, v in each.items())
             print(f"    {name} ({chosen}): {values}{short}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=list(PARTS), choices=list(PARTS))
+    parser.add_argument("parts", nargs="*", default=list(PARTS), help=", ".join(PARTS))
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--sets", nargs="*", default=[*IMAGES, *TABLES])
     parser.add_argument("--out", type=Path, default=Path("results/labels.csv"))
