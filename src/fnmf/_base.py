@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from fnmf._fitted import Fitted
 from fnmf._interpretation import InterpretationMixin
 from fnmf._settings import Settings
-from fnmf.data import Data, View, is_dask, view_of, working_dtype
+from fnmf.data import Data, View, is_dask, working_dtype
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.validation import check_data, in_ordinary_units
 
@@ -52,10 +52,11 @@ def workplace(estimator: Any, data: Any, n_jobs: int | None) -> Iterator[tuple[V
         with dask_runner(n_jobs) as remote:
             yield dask_view(estimator, data), remote
         return
+    from fnmf.affinity import completed
     from fnmf.execution import threads
 
     with threads(n_jobs) as runner:
-        yield view_of(data), runner
+        yield completed(data, runner, getattr(estimator, "_defaults", DEFAULTS)), runner
 
 
 def in_chunks(attributes: dict[str, Any], X: Any) -> dict[str, Any]:
@@ -183,12 +184,14 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
     def _new_rows(self, what: str, data: Data) -> np.ndarray:
         """What the scheme of the fit makes of new rows."""
         from fnmf._schemes import SCHEMES
+        from fnmf.affinity import completed_new
         from fnmf.execution import threads
 
         settings, fitted = self._settings(), Fitted.of(vars(self._light()))
         with threads(settings.n_jobs) as runner:
             scheme = SCHEMES[settings.weighting]
-            return getattr(scheme, what)(fitted, settings, view_of(data), runner)
+            view = completed_new(data, fitted, runner)
+            return getattr(scheme, what)(fitted, settings, view, runner)
 
     def _numbered(self, settings: Settings, data: Data) -> tuple[Settings, dict[str, Any]]:
         """Settings with a number of components, and what is to be kept of its choice."""

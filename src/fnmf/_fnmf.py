@@ -285,6 +285,11 @@ class FNMF(FactorisationBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
     @with_callbacks
     def fit(
         self,

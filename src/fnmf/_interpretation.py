@@ -60,7 +60,7 @@ class InterpretationMixin:
         {'n_components': 3}
         """
         from fnmf._schemes import SCHEMES
-        from fnmf.affinity import neighbor_graph, ties_between
+        from fnmf.affinity import completed_new, neighbor_graph, ties_between
         from fnmf.execution import threads
 
         check_is_fitted(self)
@@ -74,8 +74,9 @@ class InterpretationMixin:
         settings, fitted = model._settings(), Fitted.of(vars(model._light()))
         with threads(settings.n_jobs) as runner:
             scheme = SCHEMES[settings.weighting]
-            labels = scheme.predict(fitted, settings, view_of(data), runner)
-            weighted, _ = scheme.comparable_rows(fitted, view_of(data), runner)
+            view = completed_new(data, fitted, runner)
+            labels = scheme.predict(fitted, settings, view, runner)
+            weighted, _ = scheme.comparable_rows(fitted, view, runner)
             near = min(settings.n_neighbors, n - 2)
             graph = neighbor_graph(weighted, near, "exact", runner, verbose=0)
         ties = ties_between(graph, labels, settings.clusters)
@@ -170,6 +171,7 @@ class InterpretationMixin:
         (True, 5)
         """
         from fnmf._schemes import SCHEMES
+        from fnmf.affinity import completed_new
         from fnmf.execution import threads
         from fnmf.explain import Case, explained
 
@@ -188,7 +190,9 @@ class InterpretationMixin:
             kept: Any = fitted.rows
             told = (row * unit, kept * unit)
         with threads(settings.n_jobs) as runner:
-            there = SCHEMES[settings.weighting].comparable_rows(fitted, view_of(row), runner)
+            there = SCHEMES[settings.weighting].comparable_rows(
+                fitted, completed_new(row, fitted, runner), runner
+            )
             cluster, second, sure = _clusters(model, fitted, row, own)
             return explained(
                 Case(

@@ -16,10 +16,11 @@ from fnmf.affinity import (
     cached_graph,
     confidence,
     graph_votes,
+    kept_view,
     known_votes,
     neighbor_graph,
 )
-from fnmf.data import Scaling, View, view_of
+from fnmf.data import IncompleteView, Scaling, View
 from fnmf.exceptions import WeightCollapseWarning
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization._initial import initial_factors, same_rows
@@ -180,7 +181,7 @@ class PlainScheme(Scheme):
         held = None
         if settings.graph is not None and settings.smoothness > 0:
             strength, near = float(settings.smoothness), settings.n_neighbors
-            there = view_of(fitted.rows)
+            there = kept_view(fitted)
             held = attraction(there, view, fitted.embedding, near, strength, runner)
         shared = fitted.assignments[0] if settings.assignment == "shared" else None
         weights = fitted.feature_weights.astype(np.float64)
@@ -192,7 +193,7 @@ class PlainScheme(Scheme):
         """Rows times the weights that samples use on average."""
         share = fitted.assignments.mean(axis=0, dtype=np.float64)
         mean = share @ fitted.feature_weights.astype(np.float64)
-        there = view_of(fitted.rows)
+        there = kept_view(fitted)
         new = view.scaled(_plain_scaling(view.shape[0], mean))
         return new, there.scaled(_plain_scaling(there.shape[0], mean))
 
@@ -265,6 +266,7 @@ class PlainScheme(Scheme):
             effective_features=effective_features(weights).astype(dtype),
             graph=graph,
             rows=kept_rows(view),
+            missing_neighbors=view.fill.nearest if isinstance(view, IncompleteView) else None,
         )
 
     def _share(self, P: RowArray) -> np.ndarray:

@@ -32,7 +32,7 @@ from enum import StrEnum
 from sklearn.cluster import KMeans
 
 from fnmf._settings import Settings
-from fnmf.affinity import AnchorAffinity, KnownLabels, build_affinity
+from fnmf.affinity import AnchorAffinity, KnownLabels, build_affinity, refilled
 from fnmf.data import quickest
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization import (
@@ -54,7 +54,7 @@ from fnmf.factorization.solver import (
 )
 from fnmf.factorization.terms import EvenRows, Objective, UnitBasis
 from fnmf.kmeans import cluster_codes
-from fnmf.relevance.choice import choose_preparation
+from fnmf.relevance.choice import Choice, choose_preparation
 from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.initial import initial_fit, used_share
 from fnmf.relevance.lloyd import lloyd_all_rows
@@ -134,6 +134,7 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
     if choice.columns is not None:
         caps = choice.columns.caps
         statistics = capped_statistics(statistics.view, statistics.typical, caps)
+    statistics = _refilled(statistics, choice, runner, defaults)
     # 3. Prepare all rows.
     labels = centres = moments = None
     if choice.about_means:
@@ -151,6 +152,17 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
         known = None if choice.labels is None else KnownLabels(choice.sample, choice.labels)
         labels = affinity.clusters(settings.clusters, seed, known)
     return FoundClusters(choice, statistics, prepared, affinity, labels, centres, moments)
+
+
+def _refilled(
+    statistics: FeatureStatistics, choice: Choice, runner: Runner, defaults: Defaults
+) -> FeatureStatistics:
+    """Missing cells filled once more, from the rows nearest in the features that count."""
+    if not statistics.view.incomplete:
+        return statistics
+    rough = prepare(statistics, choice.units, choice.weights, choice.unit, runner)
+    view = refilled(statistics.view, rough.weighted, runner, defaults)
+    return capped_statistics(view, statistics.typical, statistics.caps)
 
 
 def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClusters:
@@ -181,7 +193,7 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     inputs.progress.enter(Stage.SOLVE)
     observe = inputs.progress.iterations(
         lambda step: unfinished_record(
-            found, ties, step.factors, inputs.statistics.view, runner, defaults
+            found, ties, step.factors, found.statistics.view, runner, defaults
         )
     )
     result = solve(run.context, objective, factors, run.solver, stopping, observe, checkpoint)
@@ -203,7 +215,7 @@ def _converged_on_sample(
     seed: int,
 ) -> Factors:
     """Step 7: the factors that a sample leads to; those given, if there are not many rows."""
-    settings, view, prepared = inputs.settings, inputs.statistics.view, found.prepared
+    settings, view, prepared = inputs.settings, found.statistics.view, found.prepared
     own = isinstance(settings.init, str) and settings.init == "kmeans"
     if not (own and isinstance(found.affinity, AnchorAffinity)) or checkpoint.last() is not None:
         return factors

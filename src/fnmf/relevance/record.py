@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from fnmf._fitted import Fitted
-from fnmf.affinity import LabelledRows, confidence
-from fnmf.data import View
+from fnmf.affinity import LabelledRows, confidence, neighbors_of
+from fnmf.data import IncompleteView, View
 from fnmf.execution import Runner
 from fnmf.factorization import Problem, anchor_codes, every_row, kept_rows, with_rounds
 from fnmf.factorization.solver import ExecutionContext, Factors
@@ -84,10 +84,16 @@ def unfinished_record(
     explained = relevance(moments, defaults) if moments is not None else np.zeros(omega.shape[1])
     total = explained.sum()
     importances = explained / total if total > 0 else shares.mean(axis=0)
-    X, codes = kept_rows(view), None
+    X, codes, nearest = kept_rows(view), None, None
+    if isinstance(view, IncompleteView):
+        nearest = view.fill.nearest
     scales = np.empty(0)
     if anchors is not None:
         X, scales = view.subset(anchors).X, prepared.scales[anchors]
+        if isinstance(view, IncompleteView):
+            here = prepared.weighted.subset(anchors)
+            wanted = min(defaults.missing_neighbors, len(anchors) - 1)
+            nearest = neighbors_of(here, wanted, runner)[0].astype(np.int32)
         codes = anchor_codes(found.affinity, factors.V, ExecutionContext(prepared.view, runner))
     elif not view.remote:
         scales = prepared.scales
@@ -110,4 +116,5 @@ def unfinished_record(
         row_scales=np.array(scales, np.float64),
         row_scale=prepared.row_scale,
         strength=ties.strength,
+        missing_neighbors=nearest,
     )

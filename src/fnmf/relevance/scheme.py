@@ -59,5 +59,5 @@ class RelevanceScheme(Scheme):
     def fitted(self, start_result: FactorizedClusters) -> Fitted:
         """The record of a fit."""
         inputs = self.inputs
-        view = inputs.statistics.view
+        view = start_result.found.statistics.view
         return finished_record(start_result, inputs.problem, view, inputs.runner)

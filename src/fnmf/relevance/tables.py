@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from fnmf._settings import Settings
 from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
+from fnmf.data import IncompleteView
 from fnmf.execution import Runner
 from fnmf.kmeans import best_kmeans
 from fnmf.relevance.crossfit import crossfit_relevance
@@ -63,6 +64,8 @@ def as_table(
         return None
     rows: Any = view.take(sample)
     rows = np.asarray(rows.toarray() if view.sparse else rows, np.float64)
+    if isinstance(view, IncompleteView):
+        return _incomplete_table(rows, ~view.gaps(sample), defaults)
     groups = column_groups(rows, defaults)
     live = np.ptp(rows, axis=0) > 0
     if len(np.unique(groups[live])) > defaults.table_columns:
@@ -83,12 +86,37 @@ def as_table(
     return table, TableColumns(groups, kinds, 1 / spread, caps)
 
 
+def _incomplete_table(
+    rows: np.ndarray, observed: np.ndarray, defaults: Defaults
+) -> tuple[SampleTable, TableColumns] | None:
+    """The same for rows with missing cells: all but the filled values from what was observed."""
+    gaps = np.where(observed, rows, np.nan)
+    # A column without any value is constant, as it is filled.
+    gaps[:, ~observed.any(axis=0)] = 0
+    ranges = np.nanmax(gaps, axis=0) - np.nanmin(gaps, axis=0)
+    groups, live = column_groups(gaps, defaults), ranges > 0
+    if len(np.unique(groups[live])) > defaults.table_columns:
+        return None
+    kinds = column_kinds(gaps, groups, defaults)
+    caps = np.nanmean(gaps, axis=0) + defaults.table_cap * np.nanstd(gaps, axis=0)
+    caps = np.where(live, caps, np.inf)
+    rows, gaps = np.minimum(rows, caps), np.minimum(gaps, caps)
+    spread = np.where(live, np.nanstd(gaps, axis=0), 1)
+    spread = np.where(spread > 0, spread, 1)
+    mean = np.nanmean(gaps, axis=0)
+    rows, gaps = (rows - mean) / spread, (gaps - mean) / spread
+    filled = np.ascontiguousarray(rows, np.float32)
+    ranges = _range_units(gaps, kinds == CONTINUOUS)
+    table = SampleTable(filled, np.ones(len(spread)), range_units=ranges, observed=observed)
+    return table, TableColumns(groups, kinds, 1 / spread, caps)
+
+
 def _range_units(rows: np.ndarray, continuous: np.ndarray) -> np.ndarray:
     """Factors that bring standardised continuous columns to a common range, (d,).
 
     The range of flags and categories means nothing; these keep their spread.
     """
-    ranges = np.ptp(rows, axis=0)
+    ranges = np.nanmax(rows, axis=0) - np.nanmin(rows, axis=0)
     usual = np.median(ranges[continuous]) if continuous.any() else 1.0
     return np.where(continuous, usual / np.where(ranges > 0, ranges, 1), 1.0)
 
@@ -107,7 +135,7 @@ def column_weights(
         modes = np.array(
             [
                 kind == CONTINUOUS and has_modes(values, seed, defaults)
-                for kind, values in zip(columns.kinds, table.rows.T.astype(np.float64), strict=True)
+                for kind, values in zip(columns.kinds, table.observed_columns(), strict=True)
             ]
         )
         weights = np.where(modes, 1.0, weights)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from fnmf.data import Data, MappedCSR, canonical, check_structure, is_dask
@@ -73,6 +74,7 @@ def check_data(
 
     Arrays in memory come back with one of the two float types. Memory-mapped arrays come
     back as they are, checked block by block: converting them would read them into memory.
+    Cells of dense arrays may be missing if the estimator's tag ``allow_nan`` says so.
     """
     if isinstance(X, MappedCSR):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -86,6 +88,7 @@ def check_data(
         return _check_mapped(estimator, X, reset, non_negative, min_samples)
     if sp.issparse(X):
         check_structure(X, "X")
+    missing = get_tags(estimator).input_tags.allow_nan and not sp.issparse(X)
     try:
         checked: Any = validate_data(
             estimator,
@@ -94,6 +97,7 @@ def check_data(
             accept_sparse="csr",
             dtype=(np.float64, np.float32),
             ensure_min_samples=1,
+            ensure_all_finite="allow-nan" if missing else True,
             accept_large_sparse=True,
         )
     except ValueError as error:
@@ -248,10 +252,11 @@ def _check_values(estimator: Any, values: np.ndarray, non_negative: bool) -> Non
 
 
 def _check_non_negative(estimator: Any, values: np.ndarray) -> None:
-    if values.size and values.min() < 0:
+    least = float(np.fmin.reduce(values, axis=None)) if values.size else 0.0
+    if least < 0:
         name = type(estimator).__name__
         raise ValueError(
             f"Negative values in data passed to {name}: the smallest value of X is "
-            f"{values.min():g}. {name} factorises non-negative data; shift each feature by its "
+            f"{least:g}. {name} factorises non-negative data; shift each feature by its "
             "minimum, or scale it to [0, 1] with sklearn.preprocessing.MinMaxScaler."
         )
