@@ -126,7 +126,8 @@ def neighbor_graph(
     indices, distances, _ = find_neighbors(references, k + 1, runner, algorithm=algorithm)
     indices = indices[:, :k]
     if verbose:
-        note = f"{algorithm} neighbour search of {n_samples} samples"
+        kind = "exact" if algorithm == "exact" else "approximate (faiss)"
+        note = f"{kind} neighbour search of {n_samples} samples"
         if algorithm != "exact":
             recall = recall_of(references, indices, min(_PROBES, n_samples), runner)
             note += f", recall {recall:.3f} on a sample of rows"

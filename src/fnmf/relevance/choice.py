@@ -12,6 +12,7 @@ from fnmf.data import drawn
 from fnmf.execution import RowArray, Runner
 from fnmf.kmeans import best_kmeans
 from fnmf.relevance.columns import duplicate_groups
+from fnmf.relevance.crossfit import unexplained_flags
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.preparations import column_preparations, row_preparations
 from fnmf.relevance.prepare import FeatureStatistics, Weights
@@ -31,7 +32,13 @@ from fnmf.relevance.structure import (
     row_halves,
     structure,
 )
-from fnmf.relevance.tables import TableColumns, as_table, column_weights, search_table
+from fnmf.relevance.tables import (
+    TableColumns,
+    as_table,
+    cluster_table,
+    column_weights,
+    search_table,
+)
 from fnmf.relevance.weights import profiles, relevance, relevance_weights
 from fnmf.statistics import Moments
 
@@ -109,6 +116,8 @@ def choose_preparation(
     search = search_on_sample(statistics, settings, c, seed, runner, defaults)
     context, candidates = search.context, search.candidates
     best, found, real = _real(context, candidates, runner)
+    # Columns that share nothing do not agree, and yet may each have several modes.
+    real = real or (search.columns is not None and bool(search.columns.modes.any()))
     candidates.sort(key=lambda one: one is not best)
     weights = Weights(best.weights[None], best.prices[None])
     m = min(settings.n_weightings, c)
@@ -140,6 +149,8 @@ def _real(
     """
     best = candidates[0]
     others = [one for one in candidates if one.clusters != best.clusters]
+    if not context.table.scatter.any():
+        return best, None, False
     tested: list[tuple[Candidate, float | None]] = []
     for one in (best, *others[:1]):
         known = one.association
@@ -204,9 +215,13 @@ def search_on_sample(
     if found is not None:
         table, columns = found
         context = search_context(table, columns.groups, *numbers)
-        weights = column_weights(table, columns, n_clusters, seed, defaults)
-        return SampleSearch(context, search_table(context, weights, runner), sample, columns)
+        weights, columns = column_weights(table, columns, n_clusters, seed, defaults)
+        if not columns.share_units(weights, defaults):
+            return SampleSearch(context, search_table(context, weights, runner), sample, columns)
     table = SampleTable.of(statistics.raw, statistics.typical, sample, defaults)
+    table = table.without(
+        unexplained_flags(table, n_clusters, seed, defaults) if found is None else weights == 0
+    )
     context = search_context(table, duplicate_groups(table, defaults), *numbers)
     ways = SearchSpace(
         _rows(settings, table, defaults),
@@ -222,13 +237,16 @@ def cluster_stability(choice: Choice, labels: RowArray) -> np.ndarray | None:
     if context is None:
         return None
     best = choice.candidates[0]
+    k, seed, defaults = context.n_clusters, context.seed, context.defaults
     rows = context.table.scaled(factors(context, best), best.unit)
-    pairs = row_halves(
-        rows, context.n_neighbors, context.defaults.row_splits, context.seed, context.defaults
-    )
-    return cluster_recovery(
-        pairs, labels[choice.sample], context.n_clusters, context.seed, context.defaults
-    )
+    again = None
+    if choice.columns is not None and choice.about_means:
+
+        def again(half: np.ndarray) -> np.ndarray:
+            return cluster_table(context, rows[half], "means")
+
+    pairs = row_halves(rows, context.n_neighbors, defaults.row_splits, seed, defaults)
+    return cluster_recovery(pairs, labels[choice.sample], k, seed, defaults, again)
 
 
 def weight_shares(omega: np.ndarray) -> np.ndarray:

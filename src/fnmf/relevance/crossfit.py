@@ -9,6 +9,7 @@ import numpy as np
 
 from fnmf.kmeans import best_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.means import principal_kmeans
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.weights import explained
 
@@ -52,6 +53,30 @@ def crossfit_relevance(
     # A column counts with all of its features or not at all.
     kept = np.isin(groups, np.unique(groups[shares > 0]))
     return np.where(kept, np.maximum(shares, defaults.least_explained), 0)
+
+
+def unexplained_flags(
+    table: SampleTable, n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
+) -> np.ndarray:
+    """Which flags among many other features say nothing about clusters of these, (d,) bool.
+
+    Rows that agree in a flag are near each other whatever it means. Where flags are the rule, as
+    in black and white images, they are features like any other.
+    """
+    nothing = np.zeros(table.shape[1], bool)
+    if table.sparse:
+        return nothing
+    high = table.rows.max(axis=0)
+    share = table.mean / np.where(high > 0, high, 1)
+    flags = (np.minimum(share, 1 - share) > defaults.rare_flag) & (
+        (table.rows == 0) | (table.rows == high)
+    ).all(axis=0)
+    others = (table.scatter > 0) & ~flags
+    if not flags.any() or np.count_nonzero(flags) > np.count_nonzero(others):
+        return nothing
+    rows = (table.rows[:, others] - table.mean[others]) / table.spread[others]
+    labels = principal_kmeans(rows, n_clusters, seed, defaults)
+    return flags & (_beyond_chance(table, labels, n_clusters, defaults) == 0)
 
 
 def _beyond_chance(

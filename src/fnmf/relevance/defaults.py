@@ -102,10 +102,18 @@ class Defaults:
     integer_levels: int = 20
     # Correlation from which two features are one column; unmeasured.
     same_column: float = 0.98
+    # So many columns or more of one unit are treated as pixels are; unmeasured.
+    pixels: int = 30
+    # Ranges of columns of one unit differ by this share of the usual one at most; unmeasured.
+    like_ranges: float = 0.5
+    # Their least values differ by this share of it at most; unmeasured.
+    like_lowest: float = 0.05
     # Times that columns are halved to judge one half by clusters of the other; unmeasured.
     crossfit_splits: int = 8
     # Standard deviations above chance from which clusters of others explain a column; unmeasured.
     crossfit_certain: float = 6.0
+    # Among many features a flag is 0 or 1 in more than this share of the rows; unmeasured.
+    rare_flag: float = 0.05
     # With no more columns than this single ones with several modes count; unmeasured.
     few_columns: int = 3
     # Modes that a column is tested for, at most; unmeasured.

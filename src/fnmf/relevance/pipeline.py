@@ -67,6 +67,7 @@ from fnmf.relevance.prepare import (
 )
 from fnmf.relevance.record import unfinished_record
 from fnmf.relevance.results import FactorizedClusters, FoundClusters
+from fnmf.relevance.tables import equal_rows_alike
 
 
 class Stage(StrEnum):
@@ -238,6 +239,9 @@ def _final_clusters(
         kmeans, labels = cluster_codes(V, k, seed, found.prepared.view, runner)
     elif found.centres is None:
         labels = found.affinity.refine_labels(labels, V, k)
+        columns, view = found.choice.columns, found.statistics.view
+        if columns is not None and columns.repeated and found.affinity.graph is not None:
+            labels = equal_rows_alike(view, labels, k)
     moments = found.moments
     if moments is None:
         moments = capped_moments(found.statistics, labels, k, runner)

@@ -81,6 +81,16 @@ class SampleTable:
         """The same with filled cells as good as others."""
         return self if self.observed is None else replace(self, observed=None)
 
+    def without(self, left_out: np.ndarray) -> SampleTable:
+        """The same with some features constant, so that nothing rests on them."""
+        if not left_out.any():
+            return self
+        if not self.sparse:
+            return replace(self, rows=np.where(left_out, np.float32(0), self.rows))
+        rows = sp.csr_array(self.rows.multiply(~left_out))
+        rows.eliminate_zeros()
+        return replace(self, rows=rows)
+
     def shuffled(self, rng: np.random.RandomState) -> SampleTable:
         """The same with the samples of every feature in an order of their own."""
         n = self.shape[0]

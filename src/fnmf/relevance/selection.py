@@ -4,6 +4,9 @@ import numpy as np
 
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
+# Information that differs by less between shuffles does not differ.
+_ROUNDING = 1e-9
+
 
 def candidate_score(
     modularity: float,
@@ -57,7 +60,7 @@ def association(
     shuffles = (rng.permutation(other) for _ in range(defaults.label_shuffles))
     chance = [_information(one, shuffled, n_clusters) for shuffled in shuffles]
     spread = float(np.std(chance, ddof=1))
-    if spread == 0:
+    if spread <= _ROUNDING:
         return 0.0
     return (_information(one, other, n_clusters) - float(np.mean(chance))) / spread
 

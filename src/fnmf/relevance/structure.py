@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -188,16 +188,21 @@ def cluster_recovery(
     n_clusters: int,
     seed: int,
     defaults: Defaults = DEFAULTS,
+    again: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> np.ndarray:
     """Jaccard index of each cluster with the most similar one of half of the rows, (k,).
 
-    The least over all halves: what comes back only now and then does not come back.
+    The least over all halves: what comes back only now and then does not come back. ``again``
+    clusters the rows of given numbers anew; without it their graph is partitioned.
     """
     least = np.ones(n_clusters)
     for half in (half for pair in pairs for half in pair):
         # Begun from the clusters as well: what counts is where they lead, not who finds it.
         mine = (labels[half.rows],)
-        found_labels = _quick(half.graph, n_clusters, seed, defaults, mine)
+        if again is None:
+            found_labels = _quick(half.graph, n_clusters, seed, defaults, mine)
+        else:
+            found_labels = again(half.rows)
         shared = np.zeros((n_clusters, n_clusters))
         np.add.at(shared, (labels[half.rows], found_labels), 1)
         sizes = shared.sum(axis=1)

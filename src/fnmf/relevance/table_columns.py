@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from fnmf.kmeans import best_kmeans
@@ -85,14 +87,14 @@ def has_modes(values: np.ndarray, seed: int, defaults: Defaults = DEFAULTS) -> b
     rng = np.random.RandomState(seed)
     for parts in range(2, defaults.most_modes + 1):
         labels = best_kmeans(values[:, None], parts, rng, defaults.means_starts, defaults)
-        middles = np.sort([np.median(values[labels == a]) for a in np.unique(labels)])
-        for low, high in zip(middles[:-1], middles[1:], strict=True):
+        middles = sorted(float(np.median(values[labels == a])) for a in np.unique(labels))
+        for low, high in pairwise(middles):
             width = (high - low) / 8
-            counts = [
-                np.count_nonzero(np.abs(values - place) <= width)
+            left, valley, right = (
+                float(np.count_nonzero(np.abs(values - place) <= width))
                 for place in (low, (low + high) / 2, high)
-            ]
-            peaks = min(counts[0], counts[2])
-            if peaks - counts[1] > defaults.valley * np.sqrt(max(peaks + counts[1], 1)):
+            )
+            peaks = min(left, right)
+            if peaks - valley > defaults.valley * np.sqrt(max(peaks + valley, 1.0)):
                 return True
     return False

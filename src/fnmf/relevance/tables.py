@@ -7,6 +7,7 @@ between halves of the columns, and is found again in halves of the rows, is chos
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from fnmf._settings import Settings
 from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
-from fnmf.data import IncompleteView
+from fnmf.data import IncompleteView, View
 from fnmf.execution import Runner
 from fnmf.kmeans import best_kmeans
 from fnmf.relevance.crossfit import crossfit_relevance
@@ -24,6 +25,7 @@ from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import Candidate, SearchContext
 from fnmf.relevance.selection import association
 from fnmf.relevance.table_columns import CONTINUOUS, column_groups, column_kinds, has_modes
+from fnmf.statistics import CONSTANT
 
 
 class TableColumns(NamedTuple):
@@ -39,12 +41,36 @@ class TableColumns(NamedTuple):
         One over its standard deviation.
     caps : ndarray
         The largest value let through.
+    lowest, ranges : ndarray
+        Its least value, and how far the largest is from it.
+    modes : ndarray of bool
+        Whether it counts because it has several modes itself.
+    repeated : bool
+        Whether some rows are equal.
     """
 
     groups: np.ndarray
     kinds: np.ndarray
     units: np.ndarray
     caps: np.ndarray
+    lowest: np.ndarray
+    ranges: np.ndarray
+    modes: np.ndarray
+    repeated: bool
+
+    def share_units(self, weights: np.ndarray, defaults: Defaults) -> bool:
+        """Whether the columns in use are many and of one unit, as pixels are."""
+        used = weights > 0
+        if np.count_nonzero(used) < defaults.pixels:
+            return False
+        usual = np.median(self.ranges[used])
+        if usual <= 0:
+            return False
+        together = np.abs(self.ranges[used] / usual - 1) <= defaults.like_ranges
+        together &= np.abs(self.lowest[used] - np.median(self.lowest[used])) <= (
+            defaults.like_lowest * usual
+        )
+        return bool(np.mean(together) >= defaults.nearly_all_features)
 
 
 def as_table(
@@ -64,51 +90,41 @@ def as_table(
         return None
     rows: Any = view.take(sample)
     rows = np.asarray(rows.toarray() if view.sparse else rows, np.float64)
-    if isinstance(view, IncompleteView):
-        return _incomplete_table(rows, ~view.gaps(sample), defaults)
-    groups = column_groups(rows, defaults)
-    live = np.ptp(rows, axis=0) > 0
+    observed = ~view.gaps(sample) if isinstance(view, IncompleteView) else None
+    known = rows if observed is None else _known(rows, observed)
+    groups = column_groups(known, defaults)
+    # A column that varies by rounding alone is constant.
+    live = _range(known) > CONSTANT * np.nanmax(np.abs(known), axis=0, initial=0)
+    rows, known = (np.where(live, values, rows[0]) for values in (rows, known))
     if len(np.unique(groups[live])) > defaults.table_columns:
         return None
-    kinds = column_kinds(rows, groups, defaults)
-    caps = rows.mean(axis=0) + defaults.table_cap * rows.std(axis=0)
-    caps = np.where(live, caps, np.inf)
-    rows = np.minimum(rows, caps)
-    spread = np.where(live, rows.std(axis=0), 1)
-    spread = np.where(spread > 0, spread, 1)
-    rows = (rows - rows.mean(axis=0)) / spread
-    continuous = kinds == CONTINUOUS
+    kinds = column_kinds(known, groups, defaults)
+    lowest, ranges = np.nanmin(known, axis=0), _range(known)
+    caps = np.nanmean(known, axis=0) + defaults.table_cap * np.nanstd(known, axis=0)
+    rows, known = (np.minimum(values, np.where(live, caps, np.inf)) for values in (rows, known))
+    spread = np.where(live, np.nanstd(known, axis=0), 1)
+    mean, size = np.nanmean(known, axis=0), np.where(spread > 0, spread, 1)
+    rows, known = ((values - mean) / size for values in (rows, known))
     table = SampleTable(
         np.ascontiguousarray(rows, np.float32),
         np.ones(rows.shape[1]),
-        range_units=_range_units(rows, continuous),
+        range_units=_range_units(known, kinds == CONTINUOUS),
+        observed=observed,
     )
-    return table, TableColumns(groups, kinds, 1 / spread, caps)
+    caps, units = np.where(live, caps, np.inf), 1 / size
+    nowhere, repeated = np.zeros(len(kinds), bool), len(np.unique(rows, axis=0)) < len(rows)
+    return table, TableColumns(groups, kinds, units, caps, lowest, ranges, nowhere, repeated)
 
 
-def _incomplete_table(
-    rows: np.ndarray, observed: np.ndarray, defaults: Defaults
-) -> tuple[SampleTable, TableColumns] | None:
-    """The same for rows with missing cells: all but the filled values from what was observed."""
-    gaps = np.where(observed, rows, np.nan)
-    # A column without any value is constant, as it is filled.
-    gaps[:, ~observed.any(axis=0)] = 0
-    ranges = np.nanmax(gaps, axis=0) - np.nanmin(gaps, axis=0)
-    groups, live = column_groups(gaps, defaults), ranges > 0
-    if len(np.unique(groups[live])) > defaults.table_columns:
-        return None
-    kinds = column_kinds(gaps, groups, defaults)
-    caps = np.nanmean(gaps, axis=0) + defaults.table_cap * np.nanstd(gaps, axis=0)
-    caps = np.where(live, caps, np.inf)
-    rows, gaps = np.minimum(rows, caps), np.minimum(gaps, caps)
-    spread = np.where(live, np.nanstd(gaps, axis=0), 1)
-    spread = np.where(spread > 0, spread, 1)
-    mean = np.nanmean(gaps, axis=0)
-    rows, gaps = (rows - mean) / spread, (gaps - mean) / spread
-    filled = np.ascontiguousarray(rows, np.float32)
-    ranges = _range_units(gaps, kinds == CONTINUOUS)
-    table = SampleTable(filled, np.ones(len(spread)), range_units=ranges, observed=observed)
-    return table, TableColumns(groups, kinds, 1 / spread, caps)
+def _known(rows: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """Rows with NaN where a cell is missing; a column without any value is constant."""
+    known = np.where(observed, rows, np.nan)
+    known[:, ~observed.any(axis=0)] = 0
+    return known
+
+
+def _range(rows: np.ndarray) -> np.ndarray:
+    return np.nanmax(rows, axis=0) - np.nanmin(rows, axis=0)
 
 
 def _range_units(rows: np.ndarray, continuous: np.ndarray) -> np.ndarray:
@@ -116,62 +132,71 @@ def _range_units(rows: np.ndarray, continuous: np.ndarray) -> np.ndarray:
 
     The range of flags and categories means nothing; these keep their spread.
     """
-    ranges = np.nanmax(rows, axis=0) - np.nanmin(rows, axis=0)
+    ranges = _range(rows)
     usual = np.median(ranges[continuous]) if continuous.any() else 1.0
     return np.where(continuous, usual / np.where(ranges > 0, ranges, 1), 1.0)
 
 
 def column_weights(
     table: SampleTable, columns: TableColumns, n_clusters: int, seed: int, defaults: Defaults
-) -> np.ndarray:
+) -> tuple[np.ndarray, TableColumns]:
     """Weight of each feature, (d,): what clusters of other columns explain of it.
 
-    Continuous columns with several modes count fully: where columns share nothing, clusters may
-    rest on single ones. Where nothing stands out all columns count alike.
+    Continuous columns with several modes count fully where columns are few or share nothing:
+    clusters may then rest on single ones. Where nothing stands out all columns count alike.
     """
     weights = crossfit_relevance(table, columns.groups, n_clusters, seed, defaults)
-    few = len(np.unique(columns.groups[weights > 0])) < defaults.fewest_features
-    if few or len(np.unique(columns.groups)) <= defaults.few_columns:
-        modes = np.array(
-            [
-                kind == CONTINUOUS and has_modes(values, seed, defaults)
-                for kind, values in zip(columns.kinds, table.observed_columns(), strict=True)
-            ]
-        )
+    shared = len(np.unique(columns.groups[weights > 0]))
+    if shared < defaults.fewest_features or shared <= defaults.few_columns:
+        modes = [
+            kind == CONTINUOUS and has_modes(own, seed, defaults)
+            for kind, own in zip(columns.kinds, table.observed_columns(), strict=True)
+        ]
+        columns = columns._replace(modes=np.array(modes))
         weights = np.where(modes, 1.0, weights)
-    return weights if weights.any() else (table.scatter > 0).astype(np.float64)
+    if not weights.any():
+        # Even where nothing varies distances need a column to be taken in.
+        varies = table.scatter > 0
+        weights = (varies if varies.any() else ~varies).astype(np.float64)
+    return weights, columns
 
 
-def search_table(
-    context: SearchContext, weights: np.ndarray, runner: Runner
-) -> list[Candidate]:
+def equal_rows_alike(view: View, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    """The same labels with equal rows in one cluster, the one that most of them are in."""
+    rows: Any = view.take(np.arange(view.shape[0]))
+    rows = rows.toarray() if view.sparse else rows
+    names = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+    votes = np.zeros((names.max() + 1, n_clusters), np.int64)
+    np.add.at(votes, (names, labels), 1)
+    return votes.argmax(axis=1)[names].astype(labels.dtype)
+
+
+def search_table(context: SearchContext, weights: np.ndarray, runner: Runner) -> list[Candidate]:
     """Clusters by graph, in units of the spread and of the range, and about means; best first."""
     ways = [("spread", "graph"), ("range", "graph"), ("spread", "means")]
-    import os
-    if os.environ.get("LAB_WAYS"): ways = [tuple(w.split("-")) for w in os.environ["LAB_WAYS"].split(",")]
     found = runner.each(lambda *way: _candidate(context, weights, *way), ways)
     return sorted(found, key=lambda one: -one.score)
 
 
-def _candidate(
-    context: SearchContext, weights: np.ndarray, units: str, clusters: str
-) -> Candidate:
+def _candidate(context: SearchContext, weights: np.ndarray, units: str, clusters: str) -> Candidate:
     """Clusters of the weighted rows, and how well they hold up."""
     k, defaults = context.n_clusters, context.defaults
     factors = np.sqrt(weights * context.duplicate_weights) * context.table.units(units)
     rows = context.table.scaled(factors, unit=False)
-    labels = _cluster(context, rows, clusters)
+    labels = cluster_table(context, rows, clusters)
     halves = list(_column_halves(context, factors, clusters))
-    agreed = [adjusted_mutual_info_score(*pair) for pair in halves]
+    agreed = [adjusted_mutual_info_score(one, other) for one, other in halves]
     found = [
-        adjusted_mutual_info_score(labels[half], _cluster(context, rows[half], clusters))
+        adjusted_mutual_info_score(labels[half], cluster_table(context, rows[half], clusters))
         for half in _row_halves(context)
     ]
     least = defaults.least_agreement
-    score = max(float(np.mean(agreed)) if agreed else 1.0, least) * max(float(np.mean(found)), least)
+    score = max(float(np.mean(agreed)) if agreed else 1.0, least) * max(
+        float(np.mean(found)), least
+    )
     if clusters == "means":
         score /= defaults.table_means_price
-    associated = [association(*pair, k, defaults) for pair in halves]
+    associated = [association(one, other, k, defaults) for one, other in halves]
     graph = in_few_parts(small_graphs(rows), context.n_neighbors, k)
     return Candidate(
         "own",
@@ -187,7 +212,7 @@ def _candidate(
     )
 
 
-def _cluster(context: SearchContext, rows: np.ndarray, clusters: str) -> np.ndarray:
+def cluster_table(context: SearchContext, rows: np.ndarray, clusters: str) -> np.ndarray:
     """Labels of weighted rows."""
     k, seed, defaults = context.n_clusters, context.seed, context.defaults
     if clusters == "means":
@@ -197,7 +222,9 @@ def _cluster(context: SearchContext, rows: np.ndarray, clusters: str) -> np.ndar
     return partition(graph, k, seed, starts=defaults.partition_starts, defaults=defaults).labels
 
 
-def _column_halves(context: SearchContext, factors: np.ndarray, clusters: str) -> Any:
+def _column_halves(
+    context: SearchContext, factors: np.ndarray, clusters: str
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Pairs of labels from two halves of the columns in use."""
     names = np.unique(context.groups[factors > 0])
     if len(names) < context.defaults.fewest_features:
@@ -205,8 +232,10 @@ def _column_halves(context: SearchContext, factors: np.ndarray, clusters: str) -
     rng = np.random.RandomState(context.seed)
     for _ in range(context.defaults.feature_splits):
         first = np.isin(context.groups, rng.permutation(names)[: len(names) // 2])
-        rows = (context.table.scaled(np.where(half, factors, 0), False) for half in (first, ~first))
-        yield tuple(_cluster(context, half, clusters) for half in rows)
+        one, other = (
+            context.table.scaled(np.where(half, factors, 0), unit=False) for half in (first, ~first)
+        )
+        yield cluster_table(context, one, clusters), cluster_table(context, other, clusters)
 
 
 def _row_halves(context: SearchContext) -> list[np.ndarray]:

@@ -83,7 +83,7 @@ def cluster_moments(
     work = _ClusterWork(n_clusters, mean)
     if view.incomplete:
         counts, cells, *found = add_up(runner.over(work, view, labels))
-        return Moments.from_sums(counts, mean, *found, cells=cells)
+        return Moments.from_sums(counts, mean, *found, cells)
     counts, *found = add_up(runner.over(work, view, labels))
     return Moments.from_sums(counts, mean, *found)
 
