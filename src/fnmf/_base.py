@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fnmf._fitted import Fitted
 from fnmf._interpretation import InterpretationMixin
+from fnmf._missing import imputed, largest_where_empty
 from fnmf._settings import Settings
 from fnmf.data import Data, View, is_dask, working_dtype
 from fnmf.relevance.defaults import DEFAULTS, Defaults
@@ -181,6 +182,52 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
         # Models stored before there were units have none.
         return rows * getattr(self, "unit_", 1.0)
 
+    @available_if(_recovers_rows)
+    def impute(self, X: ArrayLike) -> np.ndarray:
+        """Samples with their missing values filled.
+
+        A missing value is what the representation says of it, as
+        ``inverse_transform(transform(X))`` would, and what that misses on average in the nearest
+        training samples. Values that are there stay.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Non-negative data; missing values are NaN.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fnmf import FNMF
+        >>> from fnmf.datasets import make_noisy_gaussians
+        >>> X, y = make_noisy_gaussians(random_state=0)
+        >>> X[3, 0] = np.nan
+        >>> model = FNMF(3, random_state=0).fit(X)
+        >>> bool(np.isnan(model.impute(X)).any())
+        False
+        """
+        from fnmf._schemes import SCHEMES
+        from fnmf.affinity import completed_new
+        from fnmf.execution import threads
+
+        check_is_fitted(self)
+        data = in_ordinary_units(self, check_data(self, X, reset=False), reset=False)
+        if not isinstance(data, np.ndarray):
+            raise TypeError("impute takes dense data in memory.")
+        settings, fitted = self._settings(), Fitted.of(vars(self._light()))
+        with threads(settings.n_jobs) as runner:
+            scheme, view = SCHEMES[settings.weighting], completed_new(data, fitted, runner)
+            codes = scheme.encode(fitted, settings, view, runner)
+            model = scheme.decode(fitted, codes) / scheme.lengths(fitted, view, runner)
+        kept = fitted.embedding if fitted.held_codes is None else fitted.held_codes
+        scales = 1.0 if fitted.row_scales is None else fitted.row_scales[:, None]
+        missed = scheme.decode(fitted, kept.astype(np.float64)) / scales
+        return imputed(view, model, fitted.rows, missed) * getattr(self, "unit_", 1.0)
+
     def _new_rows(self, what: str, data: Data) -> np.ndarray:
         """What the scheme of the fit makes of new rows."""
         from fnmf._schemes import SCHEMES
@@ -191,7 +238,8 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
         with threads(settings.n_jobs) as runner:
             scheme = SCHEMES[settings.weighting]
             view = completed_new(data, fitted, runner)
-            return getattr(scheme, what)(fitted, settings, view, runner)
+            found = getattr(scheme, what)(fitted, settings, view, runner)
+        return largest_where_empty(view, found, fitted) if what == "predict" else found
 
     def _numbered(self, settings: Settings, data: Data) -> tuple[Settings, dict[str, Any]]:
         """Settings with a number of components, and what is to be kept of its choice."""

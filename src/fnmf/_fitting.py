@@ -12,6 +12,7 @@ from fnmf._base import FactorisationBase, workplace
 from fnmf._callbacks import IterationHooks
 from fnmf._checkpoint import open_checkpoint
 from fnmf._fitted import Fitted
+from fnmf._missing import Presence
 from fnmf._schemes import SCHEMES
 from fnmf._settings import Settings
 from fnmf.choosing.consensus import consensus
@@ -28,6 +29,12 @@ def fit_estimator(estimator: FactorisationBase, X: Any, checkpoint: Any) -> Fitt
     scheme = SCHEMES[settings.weighting]
     scheme.check(settings)
     data = in_ordinary_units(estimator, check_data(estimator, X, reset=True), reset=True)
+    presence = Presence.of(data)
+    if presence is not None:
+        # Rows without any value have no part in the fit; a graph of the user's has them all.
+        if not (settings.automatic or presence.rows.all()):
+            settings = presence.settings(settings.for_data(data))
+        data = data if presence.rows.all() else data[presence.rows]
     settings, number = estimator._numbered(settings, data)
     settings = settings.for_data(data)
     # Drawn again after the choice: a seed gives the same fit as with the number given.
@@ -44,6 +51,10 @@ def fit_estimator(estimator: FactorisationBase, X: Any, checkpoint: Any) -> Fitt
         fitted = best_start(problem, seeds[:-1], runner)
         if settings.consensus is not None:
             fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)
+    if presence is not None:
+        names = getattr(estimator, "feature_names_in_", None)
+        fitted = presence.all_rows(fitted)
+        fitted = replace(fitted, warnings=(*presence.warnings(names), *fitted.warnings))
     estimator._adopt(replace(fitted, n_components=settings.n_components, **number), data)
     hooks.end()
     return fitted

@@ -171,7 +171,7 @@ class InterpretationMixin:
         (True, 5)
         """
         from fnmf._schemes import SCHEMES
-        from fnmf.affinity import completed_new
+        from fnmf.affinity import completed_new, kept_view
         from fnmf.execution import threads
         from fnmf.explain import Case, explained
 
@@ -187,18 +187,22 @@ class InterpretationMixin:
             rows, _ = _rows_to_describe(fitted, X)
             told = (_row(rows, own), rows)
         elif unit != 1.0:
-            kept: Any = fitted.rows
-            told = (row * unit, kept * unit)
+            stored: Any = fitted.rows
+            told = (row * unit, stored * unit)
+        kept = fitted.rows
         with threads(settings.n_jobs) as runner:
-            there = SCHEMES[settings.weighting].comparable_rows(
-                fitted, completed_new(row, fitted, runner), runner
-            )
+            view = completed_new(row, fitted, runner)
+            if view.incomplete:
+                row = view.exact(0, 1)
+            if fitted.missing_neighbors is not None:
+                kept = kept_view(fitted).exact(0, fitted.rows.shape[0])
+            there = SCHEMES[settings.weighting].comparable_rows(fitted, view, runner)
             cluster, second, sure = _clusters(model, fitted, row, own)
             return explained(
                 Case(
                     row,
                     there,
-                    fitted.rows,
+                    kept,
                     labels,
                     cluster,
                     second,

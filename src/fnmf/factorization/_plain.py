@@ -182,7 +182,8 @@ class PlainScheme(Scheme):
         if settings.graph is not None and settings.smoothness > 0:
             strength, near = float(settings.smoothness), settings.n_neighbors
             there = kept_view(fitted)
-            held = attraction(there, view, fitted.embedding, near, strength, runner)
+            codes = fitted.embedding if fitted.held_codes is None else fitted.held_codes
+            held = attraction(there, view, codes, near, strength, runner)
         shared = fitted.assignments[0] if settings.assignment == "shared" else None
         weights = fitted.feature_weights.astype(np.float64)
         model = RowModel(fitted.components.T, weights, on_residual=False, shared=shared)

@@ -59,6 +59,13 @@ def comparable_rows(fitted: Fitted, view: View, runner: Runner) -> tuple[View, V
     return new.weighted, new.there
 
 
+def row_lengths(fitted: Fitted, view: View, runner: Runner) -> np.ndarray:
+    """Factors that new rows are multiplied with, (n, 1)."""
+    scaling = TransformedRows.of(fitted, view, runner).scaled.scaling
+    assert scaling is not None
+    return np.asarray(scaling.rows, np.float64)[:, None]
+
+
 def encode_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
     """Codes of new rows, in the units of the fit."""
     new, held = TransformedRows.of(fitted, view, runner), None

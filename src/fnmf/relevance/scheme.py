@@ -14,7 +14,13 @@ from fnmf.factorization.terms import (
     ResidualWeighting,
     UnitBasis,
 )
-from fnmf.relevance.new_rows import comparable_rows, decode, encode_rows, predict_rows
+from fnmf.relevance.new_rows import (
+    comparable_rows,
+    decode,
+    encode_rows,
+    predict_rows,
+    row_lengths,
+)
 from fnmf.relevance.pipeline import Stage, fit, inputs_of
 from fnmf.relevance.record import finished_record
 from fnmf.relevance.results import FactorizedClusters
@@ -51,6 +57,7 @@ class RelevanceScheme(Scheme):
     decode = staticmethod(decode)
     predict = staticmethod(predict_rows)
     comparable_rows = staticmethod(comparable_rows)
+    lengths = staticmethod(row_lengths)
 
     def start(self, seed: int) -> FactorizedClusters:
         """A fit from one seed."""
