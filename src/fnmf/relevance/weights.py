@@ -84,7 +84,8 @@ def _explained_by_cells(
 ) -> Explained:
     """The same where cells are missing: every feature has samples of its own."""
     n, d = np.maximum(cells.sum(axis=0), 1), len(moments.total)
-    size, level, within, total, spread = (np.zeros((n_groups, d)) for _ in range(5))
+    size, level = np.zeros((n_groups, d)), np.zeros((n_groups, d))
+    within, total, spread = np.zeros_like(size), np.zeros_like(size), np.zeros_like(size)
     for j in range(n_groups):
         members = groups == j
         counts = cells[members]
