@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -27,7 +28,7 @@ from fnmf._missing import imputed, largest_where_empty
 from fnmf._settings import Settings
 from fnmf.data import Data, View, is_dask, working_dtype
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.validation import check_data, in_ordinary_units
+from fnmf.validation import check_data, check_groups, in_ordinary_units
 
 if TYPE_CHECKING:
     from fnmf.execution import Runner
@@ -128,7 +129,8 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Non-negative data.
+            Non-negative data. Missing values, NaN in dense data, have no part in the solve; where
+            neighbours are looked for, they are those of the nearest training samples.
 
         Returns
         -------
@@ -252,6 +254,8 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
         if settings.n_clusters is not None:
             return settings.with_components(settings.n_clusters), {}
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        groups = check_groups(settings.feature_groups, data.shape[1])
+        settings = replace(settings, feature_groups=groups)
         with workplace(self, data, settings.n_jobs) as (view, runner):
             number = choose_number(view, settings, NUMBERS, seed, runner, self._defaults)
         return settings.with_components(number.n_components), number.kept()

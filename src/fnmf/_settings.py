@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from fnmf.validation import (
     STARTS,
     check_choice,
     check_graph,
+    check_groups,
     check_init,
     check_integer,
     check_jobs,
@@ -45,11 +46,14 @@ class Settings:
     n_init: int
     n_jobs: int | None
     verbose: int
+    feature_groups: Any = None
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
         """Settings from the parameters of an estimator, each checked by itself."""
-        settings = cls(**{field.name: parameters[field.name] for field in fields(cls)})
+        names = [field.name for field in fields(cls) if field.default is MISSING]
+        groups = parameters.get("feature_groups")
+        settings = cls(**{name: parameters[name] for name in names}, feature_groups=groups)
         settings._check()
         return settings
 
@@ -105,7 +109,9 @@ class Settings:
         graph = self.graph
         if not (graph is None or self.builds_graph):
             graph = check_graph(graph, n_samples, working_dtype(data.dtype))
-        return replace(self, graph=graph, init=check_init(self.init, data, self.n_components))
+        groups = check_groups(self.feature_groups, data.shape[1])
+        init = check_init(self.init, data, self.n_components)
+        return replace(self, graph=graph, init=init, feature_groups=groups)
 
     def _check_remote(self) -> None:
         """What needs all samples in one place cannot have them on a cluster."""

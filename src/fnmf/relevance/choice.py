@@ -222,7 +222,7 @@ def search_on_sample(
     table = table.without(
         unexplained_flags(table, n_clusters, seed, defaults) if found is None else weights == 0
     )
-    context = search_context(table, duplicate_groups(table, defaults), *numbers)
+    context = search_context(table, duplicate_groups(table, defaults, settings.feature_groups), *numbers)
     ways = SearchSpace(
         _rows(settings, table, defaults),
         _columns(settings, table, refreshes, defaults),
@@ -267,6 +267,9 @@ def _columns(
 ) -> tuple[str, ...]:
     if settings.column_units != "auto":
         return (settings.column_units,)
+    if settings.feature_groups is not None:
+        # In these units groups that share their votes have the same scatter.
+        return ("spread",)
     return column_preparations(table, refreshes, defaults)
 
 

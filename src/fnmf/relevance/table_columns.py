@@ -40,15 +40,17 @@ def column_kinds(rows: np.ndarray, groups: np.ndarray, defaults: Defaults = DEFA
     return np.array(kinds)
 
 
-def column_groups(rows: np.ndarray, defaults: Defaults = DEFAULTS) -> np.ndarray:
+def column_groups(
+    rows: np.ndarray, defaults: Defaults = DEFAULTS, known: np.ndarray | None = None
+) -> np.ndarray:
     """The column that each feature belongs to, (d,), numbered from 0.
 
     Features of one category (0/1, exactly one of them in every row) are one column, and so are
-    features that are nearly copies of each other.
+    features that are nearly copies of each other. Those that are ``known`` to be one stay so.
     """
-    groups = np.arange(rows.shape[1])
+    groups = np.arange(rows.shape[1]) if known is None else known.copy()
     for members in _one_hot(rows):
-        groups[members] = members[0]
+        groups[np.isin(groups, groups[members])] = groups[members[0]]
     # Missing cells are at the mean, where they say nothing.
     centred = np.nan_to_num(rows - np.nanmean(rows, axis=0))
     lengths = np.linalg.norm(centred, axis=0)

@@ -92,7 +92,7 @@ def as_table(
     rows = np.asarray(rows.toarray() if view.sparse else rows, np.float64)
     observed = ~view.gaps(sample) if isinstance(view, IncompleteView) else None
     known = rows if observed is None else _known(rows, observed)
-    groups = column_groups(known, defaults)
+    groups = column_groups(known, defaults, settings.feature_groups)
     # A column that varies by rounding alone is constant.
     live = _range(known) > CONSTANT * np.nanmax(np.abs(known), axis=0, initial=0)
     rows, known = (np.where(live, values, rows[0]) for values in (rows, known))
