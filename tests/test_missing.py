@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_digits, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import minmax_scale
@@ -163,6 +164,23 @@ def test_pandas_missing_values_are_missing_values(wine):
     table = pd.DataFrame(X).astype("Float64")
     assert table.isna().to_numpy().sum() == np.isnan(X).sum()
     np.testing.assert_array_equal(fit(table).labels_, fit(X).labels_)
+
+
+def test_mapped_files_and_stored_values_of_sparse_data_may_be_missing(wine, tmp_path):
+    X = with_gaps(wine[0], 0.1)
+    expected = fit(X)
+    np.save(tmp_path / "X.npy", X)
+    mapped = fit(np.load(tmp_path / "X.npy", mmap_mode="r"))
+    sparse = fit(sp.csr_array(X))
+    for model in (mapped, sparse):
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        np.testing.assert_array_equal(model.predict(sp.csr_array(X)), expected.labels_)
+
+
+def test_large_sparse_data_with_missing_values_are_refused():
+    X = sp.csr_array(([np.nan], ([0], [0])), shape=(20_000, 20_000))
+    with pytest.raises(ValueError, match="20000 x 20000 as a dense array"):
+        FNMF(2).fit(X)
 
 
 @pytest.mark.parametrize("parameters", SCHEMES)

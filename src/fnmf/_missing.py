@@ -37,11 +37,14 @@ class Presence:
         if not has_missing(data):
             return None
         step = max(1, (1 << 22) // data.shape[1])
-        blocks = [~np.isnan(data[a : a + step]) for a in range(0, len(data), step)]
-        rows = np.concatenate([block.any(axis=1) for block in blocks])
+        rows, columns = np.zeros(len(data), bool), np.zeros(data.shape[1], bool)
+        for start in range(0, len(data), step):
+            known = ~np.isnan(data[start : start + step])
+            rows[start : start + step] = known.any(axis=1)
+            columns |= known.any(axis=0)
         if not rows.any():
             raise ValueError("X has no value at all: every cell is missing.")
-        return cls(rows, np.any([block.any(axis=0) for block in blocks], axis=0))
+        return cls(rows, columns)
 
     def settings(self, settings: Settings) -> Settings:
         """Settings for the rows with values: a graph and a start of the user's lose the others."""

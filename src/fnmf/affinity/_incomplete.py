@@ -28,6 +28,8 @@ def completed(X: Any, runner: Runner, defaults: Defaults = DEFAULTS) -> View:
     """The view of data, whose missing cells, if there are any, are filled from the nearest rows."""
     if not has_missing(X):
         return view_of(X)
+    # A memory map becomes a plain view of the same file.
+    X = np.asarray(X)
     references = _references(X, defaults)
     means, spread = observed_moments(references)
     # Columns of a table have units of their own.
@@ -72,6 +74,7 @@ def completed_new(X: Any, fitted: Fitted, runner: Runner) -> View:
     """The view of new rows; missing cells are filled from the nearest rows that a model keeps."""
     if not has_missing(X):
         return view_of(X)
+    X = np.asarray(X)
     references: Any = fitted.rows
     if not isinstance(references, np.ndarray):
         raise ValueError(

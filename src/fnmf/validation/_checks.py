@@ -17,6 +17,8 @@ from fnmf.data import Data, MappedCSR, canonical, check_structure, is_dask
 
 # Rows looked at together when an array larger than memory is checked.
 _ROWS_AT_ONCE = 4096
+# Sparse data with missing values are worked on as dense ones up to this many bytes.
+_MOST_DENSE = 1 << 30
 STARTS = ("random", "nndsvda", "kmeans")
 
 
@@ -88,7 +90,7 @@ def check_data(
         return _check_mapped(estimator, X, reset, non_negative, min_samples)
     if sp.issparse(X):
         check_structure(X, "X")
-    missing = get_tags(estimator).input_tags.allow_nan and not sp.issparse(X)
+    missing = get_tags(estimator).input_tags.allow_nan
     try:
         checked: Any = validate_data(
             estimator,
@@ -113,9 +115,21 @@ def check_data(
     else:
         checked = canonical(sp.csr_array(checked))
         values = checked.data
+        if missing and np.isnan(values).any():
+            checked = _dense_with_gaps(checked)
     if non_negative:
         _check_non_negative(estimator, values)
     return checked
+
+
+def _dense_with_gaps(X: sp.csr_array) -> np.ndarray:
+    """Sparse data with stored NaN as dense ones, unless these would be large."""
+    if X.shape[0] * X.shape[1] * X.dtype.itemsize > _MOST_DENSE:
+        raise ValueError(
+            f"X is sparse with missing values, and would be {X.shape[0]} x {X.shape[1]} as a dense "
+            "array; only smaller ones may have missing values. Drop them, or store them as 0."
+        )
+    return X.toarray()
 
 
 def check_graph(graph: Any, n_samples: int, dtype: np.dtype) -> sp.csr_array:
@@ -223,7 +237,7 @@ def _check_mapped(
         raise ValueError(f"X has shape {X.shape}: at least one sample and one feature is needed.")
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     _check_samples(X.shape[0], min_samples, estimator)
-    _check_values(estimator, X, non_negative)
+    _check_values(estimator, X, non_negative, get_tags(estimator).input_tags.allow_nan)
     return X
 
 
@@ -253,15 +267,19 @@ def _check_dask(estimator: Any, X: Any, reset: bool, min_samples: int) -> Any:
     return X
 
 
-def _check_values(estimator: Any, values: np.ndarray, non_negative: bool) -> None:
+def _check_values(
+    estimator: Any, values: np.ndarray, non_negative: bool, allow_nan: bool = False
+) -> None:
     for start in range(0, len(values), _ROWS_AT_ONCE):
         block = np.asarray(values[start : start + _ROWS_AT_ONCE])
-        if block.dtype.kind == "f" and not np.isfinite(block).all():
-            row = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
-            raise ValueError(
-                f"X contains NaN or infinity (first in row {row}); "
-                "fill or drop missing values first."
-            )
+        if block.dtype.kind == "f":
+            wrong = np.isinf(block) if allow_nan else ~np.isfinite(block)
+            if wrong.any():
+                row = start + int(np.flatnonzero(wrong.any(axis=1))[0])
+                kind = "infinity" if allow_nan else "NaN or infinity"
+                raise ValueError(
+                    f"X contains {kind} (first in row {row}); fill or drop these values first."
+                )
         if non_negative:
             _check_non_negative(estimator, block)
 
