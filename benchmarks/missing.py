@@ -3,8 +3,9 @@
     python benchmarks/missing.py cluster [NAME ...] [--draws 3]
     python benchmarks/missing.py impute [NAME ...]
     python benchmarks/missing.py relevance [NAME ...]
+    python benchmarks/missing.py picture FILE [--draws 3]
 
-Names: mfeat, iris, wine, breast_cancer, digits, and any of the sets of ``unseen.py``; ``NAME+noise``
+Names: mfeat, and those of the sets of ``unseen.py``, as iris, wine, digits, coil20; ``NAME+noise``
 has five uniform noise features for each of its own. Cells go missing at random.
 """
 
@@ -12,12 +13,12 @@ import argparse
 import warnings
 
 import numpy as np
-from _unseen_sets import data
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.impute import IterativeImputer, KNNImputer
 from sklearn.metrics import pairwise_distances, roc_auc_score
 
+from _unseen_sets import data
 from fnmf import FNMF
 from fnmf.datasets import load
 from fnmf.metrics import clustering_accuracy
@@ -140,9 +141,50 @@ def relevance(names: list[str], draws: int) -> None:
         print(f"{name:<18}AUC {np.mean(scores):.3f}", flush=True)
 
 
+def picture(names: list[str], draws: int) -> None:
+    """Wine with cells missing at random, the larger ones missing, and columns mostly missing."""
+    import matplotlib.pyplot as plt
+
+    X, y, _ = rows_of("wine")
+
+    def larger(share: float, draw: int) -> np.ndarray:
+        chance = 2 * share * (X.argsort(axis=0).argsort(axis=0) / len(X))
+        return np.where(np.random.default_rng(draw).random(X.shape) < chance, np.nan, X)
+
+    def columns(share: float, draw: int) -> np.ndarray:
+        rng = np.random.default_rng(draw)
+        chosen = rng.permutation(X.shape[1])[: round(share * X.shape[1])]
+        gaps = np.isin(np.arange(X.shape[1]), chosen) & (rng.random(X.shape) < 0.9)
+        return np.where(gaps, np.nan, X)
+
+    ways = {
+        "missing at random": lambda share, draw: with_gaps(X, share, draw),
+        "the larger, the more often missing": larger,
+        "columns that are 90 % missing": columns,
+    }
+    shares = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.2), sharey=True, layout="constrained")
+    for axis, (title, gaps) in zip(axes, ways.items(), strict=True):
+        for name, style in (("FNMF", "o-"), ("5-nn + k-means", "s--"), ("k-POD", "^:")):
+            means = []
+            for share in shares:
+                rows = [gaps(share, draw) for draw in range(draws if share else 1)]
+                found = [clustering_accuracy(y, METHODS[name](one, 3)) for one in rows]
+                means.append(np.mean(found))
+            axis.plot(shares, means, style, label=name)
+            print(f"{title:<36}{name:<18}" + "".join(f"{m:>7.3f}" for m in means), flush=True)
+        axis.set_title(title, fontsize=10)
+        axis.set_xlabel("share of columns" if "columns" in title else "share of cells")
+        axis.set_ylim(0.3, 1)
+        axis.grid(alpha=0.3)
+    axes[0].set_ylabel("accuracy of clusters")
+    axes[0].legend(loc="lower left", fontsize=9)
+    figure.savefig(names[0], dpi=110)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("cluster", "impute", "relevance"))
+    parser.add_argument("what", choices=("cluster", "impute", "relevance", "picture"))
     parser.add_argument("names", nargs="*")
     parser.add_argument("--draws", type=int, default=3)
     asked = parser.parse_args()
@@ -150,10 +192,11 @@ def main() -> None:
         "cluster": ["mfeat", *TABLES, "digits+noise", "usps+noise", "coil20+noise"],
         "impute": ["digits", "wine", "coil20"],
         "relevance": ["digits", "wine"],
+        "picture": ["missing.png"],
     }
     warnings.simplefilter("ignore")
-    run = {"cluster": cluster, "impute": impute, "relevance": relevance}[asked.what]
-    run(asked.names or usual[asked.what], asked.draws)
+    methods = {"cluster": cluster, "impute": impute, "relevance": relevance, "picture": picture}
+    methods[asked.what](asked.names or usual[asked.what], asked.draws)
 
 
 if __name__ == "__main__":

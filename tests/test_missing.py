@@ -131,7 +131,7 @@ def test_clusters_survive_missing_cells(wine):
 
 @pytest.mark.parametrize("parameters", SCHEMES)
 def test_new_rows_may_have_missing_cells(wine, parameters):
-    X, y = wine
+    X, _ = wine
     gaps = with_gaps(X, 0.2)
     for train in (X, gaps):
         model = fit(train[::2], **parameters)

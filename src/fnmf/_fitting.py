@@ -34,7 +34,7 @@ def fit_estimator(estimator: FactorisationBase, X: Any, checkpoint: Any) -> Fitt
         # Rows without any value have no part in the fit; a graph of the user's has them all.
         if not (settings.automatic or presence.rows.all()):
             settings = presence.settings(settings.for_data(data))
-        data = data if presence.rows.all() else data[presence.rows]
+        data = data if presence.rows.all() else np.asarray(data)[presence.rows]
     settings, number = estimator._numbered(settings, data)
     settings = settings.for_data(data)
     # Drawn again after the choice: a seed gives the same fit as with the number given.

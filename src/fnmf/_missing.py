@@ -49,7 +49,8 @@ class Presence:
     def settings(self, settings: Settings) -> Settings:
         """Settings for the rows with values: a graph and a start of the user's lose the others."""
         graph, init = settings.graph, settings.init
-        if sp.issparse(graph):
+        is_sparse: bool = sp.issparse(graph)
+        if is_sparse:
             graph = sp.csr_array(sp.csr_array(graph)[self.rows][:, self.rows])
         if not isinstance(init, str):
             init = (np.asarray(init[0])[self.rows], init[1])

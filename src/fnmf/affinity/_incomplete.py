@@ -1,9 +1,9 @@
 """Nearest rows where cells are missing, and the rows filled from them.
 
-The distance of two rows is that over the features both have, times the number of features over the
-number shared. Filled from their nearest rows by it, rows have all features, and their neighbours are
-searched once more as if nothing were missing: in half of the cells distances over what is left are
-mostly chance (ACC on Mfeat .79 with half of the cells missing, .94 with rows filled).
+The distance of two rows is the mean over the features that both have. Filled from their nearest
+rows by it, rows have all features, and their neighbours are searched once more as if nothing were
+missing: with half of the cells missing, distances over what is left are mostly chance (accuracy of
+clusters on Mfeat .79 by such distances, .94 by those of filled rows).
 """
 
 from __future__ import annotations
@@ -42,9 +42,7 @@ def completed(X: Any, runner: Runner, defaults: Defaults = DEFAULTS) -> View:
     return refilled(view, view.scaled(even), runner, defaults)
 
 
-def refilled(
-    view: View, weighted: View, runner: Runner, defaults: Defaults = DEFAULTS
-) -> View:
+def refilled(view: View, weighted: View, runner: Runner, defaults: Defaults = DEFAULTS) -> View:
     """The same rows, filled from the nearest by ``weighted``, their weighted features."""
     if not (isinstance(view, IncompleteView) and isinstance(weighted, IncompleteView)):
         return view
@@ -110,7 +108,9 @@ def observed_moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _references(X: np.ndarray, defaults: Defaults) -> np.ndarray:
     """Rows that others are filled from: all, or as many as there are anchors."""
-    return X if len(X) <= defaults.exact_rows else np.ascontiguousarray(X[_places(len(X), defaults)])
+    return (
+        X if len(X) <= defaults.exact_rows else np.ascontiguousarray(X[_places(len(X), defaults)])
+    )
 
 
 def _places(n: int, defaults: Defaults) -> np.ndarray:

@@ -222,7 +222,8 @@ def search_on_sample(
     table = table.without(
         unexplained_flags(table, n_clusters, seed, defaults) if found is None else weights == 0
     )
-    context = search_context(table, duplicate_groups(table, defaults, settings.feature_groups), *numbers)
+    groups = duplicate_groups(table, defaults, settings.feature_groups)
+    context = search_context(table, groups, *numbers)
     ways = SearchSpace(
         _rows(settings, table, defaults),
         _columns(settings, table, refreshes, defaults),

@@ -158,12 +158,14 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
 def _refilled(
     statistics: FeatureStatistics, choice: Choice, runner: Runner, defaults: Defaults
 ) -> FeatureStatistics:
-    """Missing cells filled once more, from the rows nearest in the features that count."""
+    """Missing cells filled anew, from the rows nearest in the features that count."""
     if not statistics.view.incomplete:
         return statistics
-    rough = prepare(statistics, choice.units, choice.weights, choice.unit, runner)
-    view = refilled(statistics.view, rough.weighted, runner, defaults)
-    return capped_statistics(view, statistics.typical, statistics.caps)
+    for _ in range(defaults.missing_rounds):
+        rough = prepare(statistics, choice.units, choice.weights, choice.unit, runner)
+        view = refilled(statistics.view, rough.weighted, runner, defaults)
+        statistics = capped_statistics(view, statistics.typical, statistics.caps)
+    return statistics
 
 
 def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClusters:

@@ -22,8 +22,9 @@ FLAG, CATEGORY, INTEGER, CONTINUOUS, CONSTANT = (
 def column_kinds(rows: np.ndarray, groups: np.ndarray, defaults: Defaults = DEFAULTS) -> np.ndarray:
     """The kind of every feature, (d,) strings.
 
-    Missing cells are NaN. ``"flag"``: two values; ``"category"``: one of several 0/1 features that exclude each other;
-    ``"integer"``: few whole numbers; ``"constant"``; all others are ``"continuous"``.
+    Missing cells are NaN. ``"flag"``: two values; ``"category"``: one of several 0/1 features
+    that exclude each other; ``"integer"``: few whole numbers; ``"constant"``; all others are
+    ``"continuous"``.
     """
     together = np.bincount(groups)[groups]
     kinds = []

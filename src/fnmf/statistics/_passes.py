@@ -82,8 +82,8 @@ def cluster_moments(
     """Counts, means and squares by cluster, and fourth moments, all about ``mean``."""
     work = _ClusterWork(n_clusters, mean)
     if view.incomplete:
-        counts, cells, *found = add_up(runner.over(work, view, labels))
-        return Moments.from_sums(counts, mean, *found, cells)
+        counts, cells, sums, squares, fourth = add_up(runner.over(work, view, labels))
+        return Moments.from_sums(counts, mean, sums, squares, fourth, cells)
     counts, *found = add_up(runner.over(work, view, labels))
     return Moments.from_sums(counts, mean, *found)
 
