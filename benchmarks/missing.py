@@ -175,7 +175,7 @@ def picture(names: list[str], draws: int) -> None:
             print(f"{title:<36}{name:<18}" + "".join(f"{m:>7.3f}" for m in means), flush=True)
         axis.set_title(title, fontsize=10)
         axis.set_xlabel("share of columns" if "columns" in title else "share of cells")
-        axis.set_ylim(0.3, 1)
+        axis.set_ylim(0.6, 1)
         axis.grid(alpha=0.3)
     axes[0].set_ylabel("accuracy of clusters")
     axes[0].legend(loc="lower left", fontsize=9)
