@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -22,12 +23,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from fnmf._fitted import Fitted, FittedClusters
 from fnmf._interpretation import InterpretationMixin
+from fnmf._missing import imputed, largest_where_empty
 from fnmf._random import as_random_state
 from fnmf._settings import Settings
 from fnmf._sklearn import CallbackSupportMixin
-from fnmf.data import Data, View, is_dask, view_of, working_dtype
+from fnmf.data import Data, View, is_dask, working_dtype
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.validation import check_data, in_ordinary_units, shifted
+from fnmf.validation import check_data, check_groups, in_ordinary_units, shifted
 
 if TYPE_CHECKING:
     from fnmf.execution import Runner
@@ -59,10 +61,11 @@ def workplace(estimator: Any, data: Any, n_jobs: int | None) -> Iterator[tuple[V
         with dask_runner(n_jobs) as remote:
             yield dask_view(estimator, data), remote
         return
+    from fnmf.affinity import completed
     from fnmf.execution import threads
 
     with threads(n_jobs) as runner:
-        yield view_of(data), runner
+        yield completed(data, runner, getattr(estimator, "_defaults", DEFAULTS)), runner
 
 
 def in_chunks(attributes: dict[str, Any], X: Any) -> dict[str, Any]:
@@ -170,11 +173,14 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
 
     def _new_rows(self, what: str, data: Data) -> np.ndarray:
         """What the scheme of the fit makes of new rows."""
+        from fnmf.affinity import completed_new
         from fnmf.execution import threads
 
         settings, fitted = self._settings(), self._record.of(vars(self._light()))
         with threads(settings.n_jobs) as runner:
-            return getattr(self._scheme(settings), what)(fitted, settings, view_of(data), runner)
+            view = completed_new(data, fitted, runner)
+            found = getattr(self._scheme(settings), what)(fitted, settings, view, runner)
+        return largest_where_empty(view, found, fitted) if what == "predict" else found
 
     def _numbered(self, settings: Settings, data: Data) -> tuple[Settings, dict[str, Any]]:
         """Settings with a number of components, and what is to be kept of its choice."""
@@ -187,6 +193,8 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
         if settings.n_clusters is not None:
             return settings.with_components(settings.n_clusters), {}
         seed = as_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        groups = check_groups(settings.feature_groups, data.shape[1])
+        settings = replace(settings, feature_groups=groups)
         with workplace(self, data, settings.n_jobs) as (view, runner):
             number = choose_number(view, settings, NUMBERS, seed, runner, self._defaults)
         return settings.with_components(number.n_components), number.kept()
@@ -264,7 +272,8 @@ class FactorisationBase(ClusterBase, NonNegativeBase):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Non-negative data.
+            Non-negative data. Missing values, NaN in dense data, have no part in the solve; where
+            neighbours are looked for, they are those of the nearest training samples.
 
         Returns
         -------
@@ -298,6 +307,51 @@ class FactorisationBase(ClusterBase, NonNegativeBase):
             )
         scheme = self._scheme(self._settings())
         return self._as_given(scheme.decode(Fitted.of(vars(self)), codes))
+
+    @available_if(_recovers_rows)  # type: ignore[untyped-decorator]
+    def impute(self, X: ArrayLike) -> np.ndarray:
+        """Samples with their missing values filled.
+
+        A missing value is what the representation says of it, as
+        ``inverse_transform(transform(X))`` would, and what that misses on average in the nearest
+        training samples. Values that are there stay.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Non-negative data; missing values are NaN.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from fnmf import FNMF
+        >>> from fnmf.datasets import make_noisy_gaussians
+        >>> X, y = make_noisy_gaussians(random_state=0)
+        >>> X[3, 0] = np.nan
+        >>> model = FNMF(3, random_state=0).fit(X)
+        >>> bool(np.isnan(model.impute(X)).any())
+        False
+        """
+        from fnmf.affinity import completed_new
+        from fnmf.execution import threads
+
+        check_is_fitted(self)
+        data = self._checked(X)
+        if not isinstance(data, np.ndarray):
+            raise TypeError("impute takes dense data in memory.")
+        settings, fitted = self._settings(), Fitted.of(vars(self._light()))
+        with threads(settings.n_jobs) as runner:
+            scheme, view = self._scheme(settings), completed_new(data, fitted, runner)
+            codes = scheme.encode(fitted, settings, view, runner)
+            model = scheme.decode(fitted, codes) / scheme.lengths(fitted, view, runner)
+        kept = fitted.embedding if fitted.held_codes is None else fitted.held_codes
+        scales = 1.0 if fitted.row_scales is None else fitted.row_scales[:, None]
+        missed = scheme.decode(fitted, kept.astype(np.float64)) / scales
+        return self._as_given(imputed(view, model, fitted.rows, missed))
 
     def _asked(self) -> Settings:
         return Settings.of(self._parameters())

@@ -37,6 +37,10 @@ class FittedClusters:
 
     Attributes
     ----------
+    missing_neighbors : ndarray of shape (r, k) or None
+        The rows that missing cells of ``rows`` are filled from; ``None`` if none is missing.
+    rows_without_values : ndarray of int, or None
+        Training rows of which every cell is missing.
     rows : array, CSR or MappedCSR
         Training data, among which neighbours of new rows are looked up; a reference.
     caps, units : ndarray of shape (d,)
@@ -82,6 +86,8 @@ class FittedClusters:
     row_scale: float | None = _kept("_row_scale", None)
     held_labels: np.ndarray | None = _kept("_held_labels", "r")
     centres: np.ndarray | None = _kept("_centres", "kd")
+    missing_neighbors: np.ndarray | None = _kept("_missing_neighbors", None)
+    rows_without_values: np.ndarray | None = _kept("rows_without_values_", None)
     warnings: tuple[Warning, ...] = ()
 
     @classmethod

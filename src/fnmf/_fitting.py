@@ -10,6 +10,7 @@ import numpy as np
 from fnmf._base import ClusterBase, workplace
 from fnmf._callbacks import IterationHooks
 from fnmf._checkpoint import open_checkpoint
+from fnmf._missing import Presence
 from fnmf._random import as_random_state
 from fnmf.choosing.consensus import consensus
 from fnmf.choosing.starts import best_start
@@ -26,6 +27,12 @@ def fit_estimator(
     scheme = estimator._scheme(settings)
     scheme.check(settings)
     data = estimator._checked(X, reset=True)
+    presence = Presence.of(data)
+    if presence is not None:
+        # Rows without any value have no part in the fit; a graph of the user's has them all.
+        if not (settings.automatic or presence.rows.all()):
+            settings = presence.settings(settings.for_data(data))
+        data = data if presence.rows.all() else np.asarray(data)[presence.rows]
     if guidance is not None:
         settings = guidance.settings(settings, data)
     settings, number = estimator._numbered(settings, data)
@@ -50,6 +57,10 @@ def fit_estimator(
         fitted = best_start(problem, seeds[:-1], runner, scheme)
         if settings.consensus is not None:
             fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)
+    if presence is not None:
+        names = getattr(estimator, "feature_names_in_", None)
+        fitted = presence.all_rows(fitted)
+        fitted = replace(fitted, warnings=(*presence.warnings(names), *fitted.warnings))
     number[estimator._number] = settings.n_components
     estimator._adopt(replace(fitted, **number), data)
     hooks.end()

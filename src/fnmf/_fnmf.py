@@ -145,6 +145,13 @@ class FNMF(FactorisationBase):
     verbose : int, default=0
         1 prints what is done, 2 every tenth iteration too.
 
+    feature_groups : array-like of shape (n_features,) or None, default=None
+        The group that each feature belongs to, numbers or names: the 0/1 features of one
+        category, or the features of one table of several. With ``weighting="relevance"`` a group
+        counts as one column: its features share one vote, so that all groups enter with the same
+        scatter, and stay together when features are halved. ``column_units="auto"`` then leaves
+        the choice to tables, and means ``"spread"`` for data that are none.
+
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
@@ -218,6 +225,9 @@ class FNMF(FactorisationBase):
     n_iter_ : int
         Iterations of the start that was kept.
         Those over all samples: more than 40,000 begin with the factors of a sample.
+    rows_without_values_ : ndarray of int
+        If X has missing values: samples of which all are missing. They had no part in the fit,
+        are in the largest cluster and have confidence 0.
     unit_ : float
         A power of two by which data in extreme units (below 1e-40 or above 1e40, in single
         precision below 1e-8 or above 1e8) were divided, 1 for all others. What is fitted
@@ -290,6 +300,7 @@ class FNMF(FactorisationBase):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        feature_groups: Any = None,
     ) -> None:
         self.n_components = n_components
         self.n_weightings = n_weightings
@@ -315,6 +326,12 @@ class FNMF(FactorisationBase):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.feature_groups = feature_groups
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
 
     @with_callbacks
     def fit(
@@ -329,7 +346,9 @@ class FNMF(FactorisationBase):
         Parameters
         ----------
         X : {array-like, sparse matrix, memory map, MappedCSR} of shape (n_samples, n_features)
-            Non-negative data.
+            Non-negative data. Dense data may have missing values, NaN: statistics are those of
+            what was observed, missing values have no part in the data term, and where distances
+            are taken they are filled from the nearest samples.
         y : Ignored
             Present by convention.
         checkpoint : str, Path or Checkpoint, default=None

@@ -55,7 +55,7 @@ class InterpretationMixin:
         >>> search.fit(X).best_params_
         {'n_components': 3}
         """
-        from fnmf.affinity import neighbor_graph, ties_between
+        from fnmf.affinity import completed_new, neighbor_graph, ties_between
         from fnmf.execution import threads
 
         check_is_fitted(self)
@@ -69,8 +69,9 @@ class InterpretationMixin:
         settings, fitted = model._settings(), model._record.of(vars(model._light()))
         with threads(settings.n_jobs) as runner:
             scheme = model._scheme(settings)
-            labels = scheme.predict(fitted, settings, view_of(data), runner)
-            weighted, _ = scheme.comparable_rows(fitted, view_of(data), runner)
+            view = completed_new(data, fitted, runner)
+            labels = scheme.predict(fitted, settings, view, runner)
+            weighted, _ = scheme.comparable_rows(fitted, view, runner)
             near = min(settings.n_neighbors, n - 2)
             graph = neighbor_graph(weighted, near, "exact", runner, verbose=0)
         ties = ties_between(graph, labels, settings.clusters)
@@ -174,6 +175,7 @@ class InterpretationMixin:
         >>> bool(why.cluster == model.labels_[0]), len(why.nearest)
         (True, 5)
         """
+        from fnmf.affinity import completed_new, kept_view
         from fnmf.execution import threads
         from fnmf.explain import Case, explained
 
@@ -190,15 +192,21 @@ class InterpretationMixin:
             told = (_row(rows, own), rows)
         elif _in_other_units(model):
             told = (model._as_given(row), model._as_given(fitted.rows))
+        kept = fitted.rows
         with threads(settings.n_jobs) as runner:
+            view = completed_new(row, fitted, runner)
+            if view.incomplete:
+                row = view.exact(0, 1)
+            if fitted.missing_neighbors is not None:
+                kept = kept_view(fitted).exact(0, fitted.rows.shape[0])
             scheme = model._scheme(settings)
-            there = scheme.comparable_rows(fitted, view_of(row), runner)
+            there = scheme.comparable_rows(fitted, view, runner)
             cluster, second, sure = _clusters(model, fitted, row, own, there)
             found = explained(
                 Case(
                     row,
                     there,
-                    fitted.rows,
+                    kept,
                     labels,
                     cluster,
                     second,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from fnmf.validation import (
     STARTS,
     check_choice,
     check_graph,
+    check_groups,
     check_init,
     check_integer,
     check_jobs,
@@ -49,14 +50,16 @@ class Settings:
     verbose: int
     negative: str
     layers: tuple[int, ...] = ()
+    feature_groups: Any = None
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
         """Settings from what an estimator keeps under their names, each checked by itself."""
-        names = [field.name for field in fields(cls) if field.name != "layers"]
+        names = [field.name for field in fields(cls) if field.default is MISSING]
         settings = cls(
             **{name: _plain(name, parameters) for name in names},
             layers=tuple(parameters.get("layers", ())),
+            feature_groups=parameters.get("feature_groups"),
         )
         settings._check()
         return settings
@@ -125,8 +128,9 @@ class Settings:
         graph = self.graph
         if not (graph is None or self.builds_graph):
             graph = check_graph(graph, n_samples, working_dtype(data.dtype))
+        groups = check_groups(self.feature_groups, data.shape[1])
         init = check_init(self.init, data, self.n_components)
-        return replace(self, graph=graph, init=init, weighting=weighting)
+        return replace(self, graph=graph, init=init, weighting=weighting, feature_groups=groups)
 
     def _check_remote(self) -> None:
         """What needs all samples in one place cannot have them on a cluster."""

@@ -5,6 +5,10 @@ class ClusterLostError(RuntimeError):
     """The cluster that a fit ran on is gone; with a checkpoint it can go on later."""
 
 
+class EmptyFeatureWarning(UserWarning):
+    """Some features have no value in any sample."""
+
+
 class NoStructureWarning(UserWarning):
     """Clusters were asked for, and nothing beyond chance was found."""
 

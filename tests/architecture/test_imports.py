@@ -22,7 +22,7 @@ LAYERS = (
     ("_schemes",),
     ("choosing",),
     ("streaming",),
-    ("describe", "explain", "graph", "_interpretation"),
+    ("describe", "explain", "graph", "_interpretation", "_missing"),
     (
         "_fnmf",
         "_minibatch",

@@ -14,6 +14,7 @@ from fnmf.affinity._anchors import Nearest, anchor_mass, nearest_anchors, vote
 from fnmf.affinity._attraction import Attraction, attraction
 from fnmf.affinity._cached import ArrayCache, Arrays, cached_graph
 from fnmf.affinity._confidence import LabelledRows, confidence, graph_votes, known_votes
+from fnmf.affinity._incomplete import completed, completed_new, kept_view, refilled
 from fnmf.affinity._moves import improve, modularity, ties_between
 from fnmf.affinity._partition import best_of, partition, spectrum
 from fnmf.affinity._parts import Graphs, in_few_parts
@@ -41,11 +42,14 @@ __all__ = [
     "build_affinity",
     "cached_graph",
     "cluster_by_anchors",
+    "completed",
+    "completed_new",
     "confidence",
     "estimate_recall",
     "graph_votes",
     "improve",
     "in_few_parts",
+    "kept_view",
     "known_votes",
     "modularity",
     "nearest_anchors",
@@ -54,6 +58,7 @@ __all__ = [
     "neighbor_graph",
     "neighbors_of",
     "partition",
+    "refilled",
     "release_freed_memory",
     "small_graph",
     "small_graphs",

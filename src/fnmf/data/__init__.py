@@ -4,6 +4,7 @@ from fnmf.data._blocks import BATCH, spans
 from fnmf.data._csr import canonical, check_structure
 from fnmf.data._draw import drawn
 from fnmf.data._mapped import MappedCSR
+from fnmf.data._missing import ExpectedView, Fill, IncompleteView, has_missing
 from fnmf.data._open import as_view, quickest, view_of
 from fnmf.data._scaling import Scaling
 from fnmf.data._types import Data, is_dask, working_dtype
@@ -12,6 +13,9 @@ from fnmf.data._views import View
 __all__ = [
     "BATCH",
     "Data",
+    "ExpectedView",
+    "Fill",
+    "IncompleteView",
     "MappedCSR",
     "Scaling",
     "View",
@@ -19,6 +23,7 @@ __all__ = [
     "canonical",
     "check_structure",
     "drawn",
+    "has_missing",
     "is_dask",
     "quickest",
     "spans",

@@ -41,12 +41,15 @@ class View(ABC):
         The rows themselves, where compiled loops can read them without a converted copy.
     remote : bool
         Whether rows are elsewhere: only runners can reach them.
+    incomplete : bool
+        Whether cells are missing; these are filled on the way.
     filled : float
         Share of entries that are stored, if a dense copy may be made; else 0.
     """
 
     sparse: bool
     remote: bool = False
+    incomplete: bool = False
     filled: float = 0.0
     in_place: np.ndarray | None = None
     shape: tuple[int, int]

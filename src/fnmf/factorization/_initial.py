@@ -123,7 +123,8 @@ def _nndsvda(
 ) -> Start:
     """Non-negative double SVD (Boutsidis and Gallopoulos, 2008), zeros filled with the mean."""
     rank = min(n_components, *view.shape)
-    left, values, right = randomized_svd(view.X, rank, random_state=rng)
+    rows = view.rows(0, view.shape[0]) if view.incomplete else view.X
+    left, values, right = randomized_svd(rows, rank, random_state=rng)
     U, V = np.zeros((view.shape[1], n_components)), np.zeros((view.shape[0], n_components))
     for a in range(rank):
         x, y = left[:, a], right[a]

@@ -16,10 +16,11 @@ from fnmf.affinity import (
     cached_graph,
     confidence,
     graph_votes,
+    kept_view,
     known_votes,
     neighbor_graph,
 )
-from fnmf.data import Scaling, View, view_of
+from fnmf.data import IncompleteView, Scaling, View
 from fnmf.exceptions import WeightCollapseWarning
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization._initial import initial_factors, same_rows
@@ -181,7 +182,8 @@ class PlainScheme(Scheme):
         if settings.graph is not None and settings.smoothness > 0:
             strength, near = float(settings.smoothness), settings.n_neighbors
             here, there = cls.rows_of_graph(fitted, view, runner)
-            held = attraction(there, here, fitted.embedding, near, strength, runner)
+            codes = fitted.embedding if fitted.held_codes is None else fitted.held_codes
+            held = attraction(there, here, codes, near, strength, runner)
         shared = fitted.assignments[0] if settings.assignment == "shared" else None
         weights = fitted.feature_weights.astype(np.float64)
         model = RowModel(fitted.components.T, weights, on_residual=False, shared=shared)
@@ -190,14 +192,14 @@ class PlainScheme(Scheme):
     @classmethod
     def rows_of_graph(cls, fitted: Fitted, view: View, runner: Runner) -> tuple[View, View]:
         """New rows and those of the fit, as the graph was built from these."""
-        return view, view_of(fitted.rows)
+        return view, kept_view(fitted)
 
     @staticmethod
     def comparable_rows(fitted: Fitted, view: View, runner: Runner) -> tuple[View, View]:
         """Rows times the weights that samples use on average."""
         share = fitted.assignments.mean(axis=0, dtype=np.float64)
         mean = share @ fitted.feature_weights.astype(np.float64)
-        there = view_of(fitted.rows)
+        there = kept_view(fitted)
         new = view.scaled(plain_scaling(view.shape[0], mean))
         return new, there.scaled(plain_scaling(there.shape[0], mean))
 
@@ -273,6 +275,7 @@ class PlainScheme(Scheme):
             effective_features=effective_features(weights).astype(dtype),
             graph=graph,
             rows=kept_rows(view),
+            missing_neighbors=view.fill.nearest if isinstance(view, IncompleteView) else None,
         )
 
     def _share(self, P: RowArray) -> np.ndarray:

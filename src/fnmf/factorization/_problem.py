@@ -213,6 +213,11 @@ class Scheme(ABC):
         """Rows of X from their codes, if the scheme decodes."""
         raise NotImplementedError
 
+    @staticmethod
+    def lengths(fitted: Fitted, view: View, runner: Runner) -> Any:
+        """Factors that new rows were multiplied with, (n, 1) or 1."""
+        return 1.0
+
 
 def with_rounds(histories: list[np.ndarray]) -> np.ndarray:
     """One history of several rounds, which a further field numbers."""

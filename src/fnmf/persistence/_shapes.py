@@ -168,6 +168,13 @@ def _lacking_for_new_rows(kept: Mapping[str, Any]) -> list[str]:
             whole = labels.dtype.kind in "iu"
             if not whole or labels.min() < 0 or labels.max() >= n:
                 raise ModelFileError(f"{name} holds numbers that no cluster has")
+    near: Any = kept.get("_missing_neighbors")
+    if near is not None:
+        rows = kept["_fit_X"].shape[0]
+        sound = isinstance(near, np.ndarray) and near.ndim == 2 and near.dtype.kind == "i"
+        # Compiled code reads the rows that they name.
+        if not sound or len(near) != rows or near.min(initial=0) < 0 or near.max(initial=0) >= rows:
+            raise ModelFileError("_missing_neighbors names rows that the model does not keep")
     return lacking
 
 

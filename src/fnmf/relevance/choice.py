@@ -216,14 +216,12 @@ def search_on_sample(
         table, columns = found
         context = search_context(table, columns.groups, *numbers)
         weights, columns = column_weights(table, columns, n_clusters, seed, defaults)
-        if not columns.share_units(weights, defaults):
-            candidates = search_table(context, weights, settings.column_units, runner)
-            return SampleSearch(context, candidates, sample, columns)
+        candidates = search_table(context, weights, settings.column_units, runner)
+        return SampleSearch(context, candidates, sample, columns)
     table = SampleTable.of(statistics.raw, statistics.typical, sample, defaults)
-    table = table.without(
-        unexplained_flags(table, n_clusters, seed, defaults) if found is None else weights == 0
-    )
-    context = search_context(table, duplicate_groups(table, defaults), *numbers)
+    table = table.without(unexplained_flags(table, n_clusters, seed, defaults))
+    groups = duplicate_groups(table, defaults, settings.feature_groups)
+    context = search_context(table, groups, *numbers)
     ways = SearchSpace(
         _rows(settings, table, defaults),
         _columns(settings, table, refreshes, statistics.signed, defaults),
@@ -268,6 +266,9 @@ def _columns(
 ) -> tuple[str, ...]:
     if settings.column_units != "auto":
         return (settings.column_units,)
+    if settings.feature_groups is not None:
+        # In these units groups that share their votes have the same scatter.
+        return ("spread",)
     return column_preparations(table, refreshes, defaults, signed=signed)
 
 

@@ -13,8 +13,16 @@ from fnmf.statistics import CONSTANT
 _COLUMNS_AT_ONCE = 4096
 
 
-def duplicate_groups(table: SampleTable, defaults: Defaults = DEFAULTS) -> np.ndarray:
-    """The group of each feature, (d,): those equal up to a factor and a shift share one."""
+def duplicate_groups(
+    table: SampleTable, defaults: Defaults = DEFAULTS, known: np.ndarray | None = None
+) -> np.ndarray:
+    """The group of each feature, (d,): those equal up to a factor and a shift share one.
+
+    So do those that are ``known`` to, if any are; copies are then not looked for.
+    """
+    if known is not None:
+        return known
+    table = table.complete()
     live, scale = _standard(table)
     probes = np.random.RandomState(0).normal(size=(table.shape[0], defaults.duplicate_probes))
     probes -= probes.mean(axis=0)
@@ -52,7 +60,7 @@ def redundancy(table: SampleTable, defaults: Defaults = DEFAULTS) -> Redundancy:
     of √(2 (d − 1))/n.
     """
     step = max(1, table.shape[0] // defaults.correlation_rows)
-    few = replace(table, rows=table.rows[::step])
+    few = replace(table.complete(), rows=table.rows[::step])
     live, scale = _standard(few)
     n, d = few.shape
     products = _row_products(few, scale)

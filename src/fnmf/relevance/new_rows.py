@@ -7,8 +7,8 @@ import numpy as np
 
 from fnmf._fitted import Fitted, FittedClusters
 from fnmf._settings import Settings
-from fnmf.affinity import Nearest, adaptive_weights, attraction, neighbors_of, vote
-from fnmf.data import View, view_of
+from fnmf.affinity import Nearest, adaptive_weights, attraction, kept_view, neighbors_of, vote
+from fnmf.data import IncompleteView, View
 from fnmf.execution import Runner
 from fnmf.factorization.solver import RowModel, encode
 from fnmf.relevance.initial import price_samples
@@ -43,7 +43,7 @@ class TransformedRows:
             scales, _ = unit_scales(columns.view(view, np.ones(n), root), runner)
         else:
             scales = np.full(n, fitted.row_scale)
-        kept = view_of(fitted.rows)
+        kept = kept_view(fitted)
         # Sparse rows keep all features, so dense rows must when they meet.
         drop = not (view.sparse or kept.sparse)
         return cls(
@@ -57,6 +57,13 @@ def comparable_rows(fitted: FittedClusters, view: View, runner: Runner) -> tuple
     """New rows and those kept from the fit in the weighted features."""
     new = TransformedRows.of(fitted, view, runner)
     return new.weighted, new.there
+
+
+def row_lengths(fitted: Fitted, view: View, runner: Runner) -> np.ndarray:
+    """Factors that new rows are multiplied with, (n, 1)."""
+    scaling = TransformedRows.of(fitted, view, runner).scaled.scaling
+    assert scaling is not None
+    return np.asarray(scaling.rows, np.float64)[:, None]
 
 
 def encode_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
@@ -89,8 +96,23 @@ def predict_rows(
     k = min(settings.n_neighbors, len(labels) - 1)
     indices, distances = neighbors_of(new.there, k + 1, runner, queries=new.weighted)
     found = vote(Nearest(indices[:, :k], adaptive_weights(distances)), labels)
+    if isinstance(view, IncompleteView):
+        return _as_seen(fitted, view, found, labels)
     # A row that the fit has seen is where it was.
     return np.where(distances[:, 0] == 0, labels[indices[:, 0]], found).astype(np.int64, copy=False)
+
+
+def _as_seen(
+    fitted: FittedClusters, view: IncompleteView, found: np.ndarray, labels: np.ndarray
+) -> np.ndarray:
+    """Rows that the fit has seen, missing cells and all, are where they were."""
+    rows: Any = fitted.rows
+    known = {row.tobytes(): int(label) for row, label in zip(rows, labels, strict=True)}
+    asked = np.asarray(view.X, rows.dtype)
+    return np.array(
+        [known.get(row.tobytes(), label) for row, label in zip(asked, found.tolist(), strict=True)],
+        np.int64,
+    )
 
 
 def decode(fitted: Fitted, codes: np.ndarray) -> np.ndarray:

@@ -35,7 +35,7 @@ from enum import StrEnum
 from sklearn.cluster import KMeans
 
 from fnmf._settings import Settings
-from fnmf.affinity import Affinity, AnchorAffinity, KnownLabels, build_affinity
+from fnmf.affinity import Affinity, AnchorAffinity, KnownLabels, build_affinity, refilled
 from fnmf.data import quickest
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization import (
@@ -172,6 +172,7 @@ def search_features(inputs: Inputs, seed: int) -> tuple[Choice, FeatureStatistic
         statistics = capped_statistics(
             statistics.view, statistics.typical, caps, statistics.n_faint
         )
+    statistics = _refilled(statistics, choice, inputs.runner, inputs.defaults)
     return choice, statistics
 
 
@@ -191,6 +192,19 @@ def _affinity(inputs: Inputs, prepared: PreparedRows, seed: int) -> Affinity:
     inputs.progress.enter(Stage.AFFINITY)
     settings, runner, cache = inputs.settings, inputs.runner, inputs.problem.cache
     return build_affinity(prepared.weighted, settings, seed, runner, cache, inputs.defaults)
+
+
+def _refilled(
+    statistics: FeatureStatistics, choice: Choice, runner: Runner, defaults: Defaults
+) -> FeatureStatistics:
+    """Missing cells filled anew, from the rows nearest in the features that count."""
+    if not statistics.view.incomplete:
+        return statistics
+    for _ in range(defaults.missing_rounds):
+        rough = prepare(statistics, choice.units, choice.weights, choice.unit, runner)
+        view = refilled(statistics.view, rough.weighted, runner, defaults)
+        statistics = capped_statistics(view, statistics.typical, statistics.caps)
+    return statistics
 
 
 def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClusters:
@@ -219,7 +233,7 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     objective = run.objective
     observe = inputs.progress.iterations(
         lambda step: unfinished_record(
-            found, objective.ties, step.factors, inputs.statistics.view, runner, defaults
+            found, objective.ties, step.factors, found.statistics.view, runner, defaults
         )
     )
     result = solve(run.context, objective, factors, run.solver, run.stopping, observe, checkpoint)
@@ -270,7 +284,7 @@ def _converged_on_sample(
     seed: int,
 ) -> Factors:
     """Step 7: the factors that a sample leads to; those given, if there are not many rows."""
-    settings, view, prepared = inputs.settings, inputs.statistics.view, found.prepared
+    settings, view, prepared = inputs.settings, found.statistics.view, found.prepared
     own = isinstance(settings.init, str) and settings.init == "kmeans" and not settings.layers
     if not (own and isinstance(found.affinity, AnchorAffinity)) or checkpoint.last() is not None:
         return factors

@@ -10,6 +10,7 @@ from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.statistics import (
     Moments,
     cluster_moments,
+    column_means,
     column_ranges,
     column_sums,
     mean_square,
@@ -158,7 +159,7 @@ def prepare(
 ) -> PreparedRows:
     """Rows of unit length in the weighted features, or all times the same number."""
     view, top = statistics.view, weights.top
-    columns, root, n = Preparation(statistics.caps, units), np.sqrt(top), view.shape[0]
+    columns, root = Preparation(statistics.caps, units), np.sqrt(top)
     plain = columns.view(view, view.constant(1.0), root)
     if unit:
         scales, filled = unit_scales(plain, runner, rough=True)
@@ -169,7 +170,7 @@ def prepare(
         row_scale, energy = (1 / size if size > 0 else 1.0), 1.0
         scales = view.constant(row_scale)
     scaled = columns.view(view, scales)
-    mean = column_sums(scaled, runner)[0] / n
+    mean = column_means(scaled, runner)
     varying = max(1 - float(top @ mean**2) / energy, 0.0)
     weighted = columns.view(view, scales, root, drop=True)
     return PreparedRows(view, columns, scales, row_scale, scaled, weighted, mean, energy, varying)
@@ -182,5 +183,5 @@ def capped_moments(
 
     The length of a row depends on its cluster: scaled by it, every feature would seem to.
     """
-    mean = column_sums(statistics.raw, runner)[0] / statistics.view.shape[0]
+    mean = column_means(statistics.raw, runner)
     return cluster_moments(statistics.raw, labels, n_clusters, mean, runner)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from fnmf._fitted import Fitted, FittedClusters
-from fnmf.affinity import LabelledRows, confidence
-from fnmf.data import View
+from fnmf.affinity import LabelledRows, confidence, neighbors_of
+from fnmf.data import IncompleteView, View
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization import Problem, anchor_codes, every_row, kept_rows, with_rounds
 from fnmf.factorization.solver import ExecutionContext, Factors
@@ -81,8 +81,14 @@ def unfinished_record(
     ``view`` are the rows of X as they are.
     """
     prepared, shares, dtype = found.prepared, weight_shares(found.weights.omega), factors.V.dtype
-    codes = None
-    if found.affinity.anchors is not None:
+    codes, nearest, anchors = None, None, found.affinity.anchors
+    if isinstance(view, IncompleteView):
+        nearest = view.fill.nearest
+        if anchors is not None:
+            here = prepared.weighted.subset(anchors)
+            wanted = min(defaults.missing_neighbors, len(anchors) - 1)
+            nearest = neighbors_of(here, wanted, runner)[0].astype(np.int32)
+    if anchors is not None:
         codes = anchor_codes(found.affinity, factors.V, ExecutionContext(prepared.view, runner))
     return Fitted(
         **_for_new_rows(found, view, dtype, defaults),
@@ -96,6 +102,7 @@ def unfinished_record(
         mean=prepared.mean,
         strength=ties.strength,
         layers=_layer_components(factors),
+        missing_neighbors=nearest,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.data import View
+from fnmf.data import IncompleteView, View
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.statistics import Moments
 
@@ -28,12 +29,15 @@ class SampleTable:
         What all of it was divided by.
     range_units : ndarray of shape (d,) or None
         Factors that bring the features to a common range, for tables.
+    observed : ndarray of bool of shape (n, d) or None
+        Cells that are not missing, from which everything but distances is taken; ``None``: all.
     """
 
     rows: Any
     typical: np.ndarray
     size: float = 1.0
     range_units: np.ndarray | None = None
+    observed: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -41,15 +45,17 @@ class SampleTable:
     ) -> SampleTable:
         """Some rows of capped data; dense and CSR data give the same table."""
         rows: Any = capped.take(sample)
+        observed = ~capped.gaps(sample) if isinstance(capped, IncompleteView) else None
         filled = rows.count_nonzero() if capped.sparse else np.count_nonzero(rows)
         # One power of two for all keeps single precision away from its ends.
         size = float(2.0 ** np.round(np.log2(max(float(typical.max(initial=0)), 1e-300))))
-        if filled < defaults.sparse_below * rows.shape[0] * rows.shape[1]:
+        if observed is None and filled < defaults.sparse_below * rows.shape[0] * rows.shape[1]:
             rows = sp.csr_array(rows)
             rows.data /= size
         else:
             rows = (rows.toarray() if capped.sparse else rows) / size
-        return cls(rows.astype(np.float32), np.where(typical > 0, typical / size, 1), size)
+        typical = np.where(typical > 0, typical / size, 1)
+        return cls(rows.astype(np.float32), typical, size, observed=observed)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -62,9 +68,18 @@ class SampleTable:
     def columns(self, chosen: np.ndarray) -> SampleTable:
         """The same samples with some features only."""
         ranges = None if self.range_units is None else self.range_units[chosen]
+        observed = None if self.observed is None else self.observed[:, chosen]
         return replace(
-            self, rows=self.rows[:, chosen], typical=self.typical[chosen], range_units=ranges
+            self,
+            rows=self.rows[:, chosen],
+            typical=self.typical[chosen],
+            range_units=ranges,
+            observed=observed,
         )
+
+    def complete(self) -> SampleTable:
+        """The same with filled cells as good as others."""
+        return self if self.observed is None else replace(self, observed=None)
 
     def without(self, left_out: np.ndarray) -> SampleTable:
         """The same with some features constant, so that nothing rests on them."""
@@ -81,11 +96,21 @@ class SampleTable:
         n = self.shape[0]
         if not self.sparse:
             order = rng.uniform(size=self.shape).argsort(axis=0)
-            return replace(self, rows=np.take_along_axis(self.rows, order, axis=0))
+            observed = self.observed
+            if observed is not None:
+                observed = np.take_along_axis(observed, order, axis=0)
+            return replace(
+                self, rows=np.take_along_axis(self.rows, order, axis=0), observed=observed
+            )
         columns = sp.csc_array(self.rows)
         places = [rng.permutation(n)[:count] for count in np.diff(columns.indptr)]
         columns.indices = np.concatenate([*places, np.empty(0, np.int64)]).astype(np.int32)
         return replace(self, rows=sp.csr_array(columns))
+
+    def observed_columns(self) -> Iterator[np.ndarray]:
+        """Observed values of each feature of dense rows, in double precision."""
+        for k, values in enumerate(self.rows.T.astype(np.float64)):
+            yield values if self.observed is None else values[self.observed[:, k]]
 
     def units(self, columns: str) -> np.ndarray:
         """Factors that bring features to units of their typical value or their spread, (d,)."""
@@ -130,6 +155,9 @@ class SampleTable:
         if self.sparse:
             squares += counts[:, None] * self.mean**2 - 2 * self.mean * sums
             sums -= counts[:, None] * self.mean
+        if self.observed is not None:
+            cells = _product(members, self.observed.astype(np.float32))
+            return Moments.from_sums(counts, self.mean, sums, squares, self._fourth, cells)
         return Moments.from_sums(counts, self.mean, sums, squares, self._fourth)
 
     @cached_property
@@ -141,6 +169,8 @@ class SampleTable:
     @cached_property
     def mean(self) -> np.ndarray:
         """Mean of each feature."""
+        if self.observed is not None:
+            return np.sum(self.rows, axis=0, where=self.observed, dtype=np.float64) / self._cells
         return np.asarray(self.rows.sum(axis=0), np.float64).ravel() / self.shape[0]
 
     @cached_property
@@ -152,12 +182,22 @@ class SampleTable:
     @property
     def spread(self) -> np.ndarray:
         """Standard deviation of each feature."""
-        return np.sqrt(self.scatter / self.shape[0])
+        return np.sqrt(self.scatter / (self.shape[0] if self.observed is None else self._cells))
+
+    @cached_property
+    def _cells(self) -> np.ndarray:
+        """Observed cells of each feature, at least 1."""
+        assert self.observed is not None
+        return np.maximum(self.observed.sum(axis=0), 1)
 
     @cached_property
     def _about_mean(self) -> Any:
         """Dense rows about their mean; sparse ones as they are, mended in ``moments``."""
-        return self.rows if self.sparse else self.rows - self.mean.astype(np.float32)
+        if self.sparse:
+            return self.rows
+        about = self.rows - self.mean.astype(np.float32)
+        # Missing cells then have no part in any sum.
+        return about if self.observed is None else np.where(self.observed, about, np.float32(0))
 
     @cached_property
     def _squares(self) -> Any:

@@ -19,7 +19,13 @@ from fnmf.factorization.terms import (
     UnitBasis,
 )
 from fnmf.relevance.fit_warnings import faint_features
-from fnmf.relevance.new_rows import comparable_rows, decode, encode_rows, predict_rows
+from fnmf.relevance.new_rows import (
+    comparable_rows,
+    decode,
+    encode_rows,
+    predict_rows,
+    row_lengths,
+)
 from fnmf.relevance.pipeline import Stage, clusters_of, fit, inputs_of
 from fnmf.relevance.record import clusters_record, finished_record
 from fnmf.relevance.results import FactorizedClusters
@@ -57,6 +63,7 @@ class RelevanceScheme(Scheme):
     decode = staticmethod(decode)
     predict = staticmethod(predict_rows)
     comparable_rows = staticmethod(comparable_rows)
+    lengths = staticmethod(row_lengths)
 
     def start(self, seed: int) -> FactorizedClusters:
         """A fit from one seed."""
@@ -65,7 +72,7 @@ class RelevanceScheme(Scheme):
     def fitted(self, start_result: FactorizedClusters) -> Fitted:
         """The record of a fit."""
         inputs = self.inputs
-        view = inputs.statistics.view
+        view = start_result.found.statistics.view
         record = finished_record(start_result, inputs.problem, view, inputs.runner)
         left_out = faint_features(inputs.statistics.n_faint)
         return replace(record, warnings=(*left_out, *record.warnings))

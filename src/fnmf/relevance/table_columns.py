@@ -22,13 +22,14 @@ FLAG, CATEGORY, INTEGER, CONTINUOUS, CONSTANT = (
 def column_kinds(rows: np.ndarray, groups: np.ndarray, defaults: Defaults = DEFAULTS) -> np.ndarray:
     """The kind of every feature, (d,) strings.
 
-    ``"flag"``: two values; ``"category"``: one of several 0/1 features that exclude each other;
-    ``"integer"``: few whole numbers; ``"constant"``; all others are ``"continuous"``.
+    Missing cells are NaN. ``"flag"``: two values; ``"category"``: one of several 0/1 features
+    that exclude each other; ``"integer"``: few whole numbers; ``"constant"``; all others are
+    ``"continuous"``.
     """
     together = np.bincount(groups)[groups]
     kinds = []
     for values, members in zip(rows.T, together, strict=True):
-        levels = np.unique(values)
+        levels = np.unique(values[~np.isnan(values)])
         if len(levels) < 2:
             kinds.append(CONSTANT)
         elif len(levels) == 2:
@@ -40,16 +41,19 @@ def column_kinds(rows: np.ndarray, groups: np.ndarray, defaults: Defaults = DEFA
     return np.array(kinds)
 
 
-def column_groups(rows: np.ndarray, defaults: Defaults = DEFAULTS) -> np.ndarray:
+def column_groups(
+    rows: np.ndarray, defaults: Defaults = DEFAULTS, known: np.ndarray | None = None
+) -> np.ndarray:
     """The column that each feature belongs to, (d,), numbered from 0.
 
     Features of one category (0/1, exactly one of them in every row) are one column, and so are
-    features that are nearly copies of each other.
+    features that are nearly copies of each other. Those that are ``known`` to be one stay so.
     """
-    groups = np.arange(rows.shape[1])
+    groups = np.arange(rows.shape[1]) if known is None else known.copy()
     for members in _one_hot(rows):
-        groups[members] = members[0]
-    centred = rows - rows.mean(axis=0)
+        groups[np.isin(groups, groups[members])] = groups[members[0]]
+    # Missing cells are at the mean, where they say nothing.
+    centred = np.nan_to_num(rows - np.nanmean(rows, axis=0))
     lengths = np.linalg.norm(centred, axis=0)
     centred /= np.where(lengths > 0, lengths, 1)
     first, second = np.nonzero(np.triu(np.abs(centred.T @ centred) > defaults.same_column, 1))
@@ -60,6 +64,8 @@ def column_groups(rows: np.ndarray, defaults: Defaults = DEFAULTS) -> np.ndarray
 
 def _one_hot(rows: np.ndarray) -> list[np.ndarray]:
     """Sets of 0/1 features of which every row has exactly one."""
+    missing = np.isnan(rows)
+    rows = np.where(missing, 0, rows)
     binary = np.flatnonzero(((rows == 0) | (rows == 1)).all(axis=0) & (np.ptp(rows, axis=0) > 0))
     together = rows[:, binary].T @ rows[:, binary]
     left, found = list(range(len(binary))), []
@@ -68,7 +74,8 @@ def _one_hot(rows: np.ndarray) -> list[np.ndarray]:
         for other in left:
             if not together[other, members].any():
                 members.append(other)
-        if len(members) > 2 and np.all(rows[:, binary[members]].sum(axis=1) == 1):
+        known = ~missing[:, binary[members]].any(axis=1)
+        if len(members) > 2 and np.all(rows[known][:, binary[members]].sum(axis=1) == 1):
             found.append(binary[members])
             left = [other for other in left if other not in members]
     return found

@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from fnmf._settings import Settings
 from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
-from fnmf.data import View
+from fnmf.data import IncompleteView, View
 from fnmf.execution import Runner
 from fnmf.kmeans import best_kmeans
 from fnmf.relevance.crossfit import crossfit_relevance
@@ -41,8 +41,6 @@ class TableColumns(NamedTuple):
         One over its standard deviation.
     caps : ndarray
         The largest value let through.
-    lowest, ranges : ndarray
-        Its least value, and how far the largest is from it.
     modes : ndarray of bool
         Whether it counts because it has several modes itself.
     repeated : bool
@@ -53,24 +51,8 @@ class TableColumns(NamedTuple):
     kinds: np.ndarray
     units: np.ndarray
     caps: np.ndarray
-    lowest: np.ndarray
-    ranges: np.ndarray
     modes: np.ndarray
     repeated: bool
-
-    def share_units(self, weights: np.ndarray, defaults: Defaults) -> bool:
-        """Whether the columns in use are many and of one unit, as pixels are."""
-        used = weights > 0
-        if np.count_nonzero(used) < defaults.pixels:
-            return False
-        usual = np.median(self.ranges[used])
-        if usual <= 0:
-            return False
-        together = np.abs(self.ranges[used] / usual - 1) <= defaults.like_ranges
-        together &= np.abs(self.lowest[used] - np.median(self.lowest[used])) <= (
-            defaults.like_lowest * usual
-        )
-        return bool(np.mean(together) >= defaults.nearly_all_features)
 
 
 def as_table(
@@ -79,7 +61,7 @@ def as_table(
     sample: np.ndarray,
     defaults: Defaults = DEFAULTS,
 ) -> tuple[SampleTable, TableColumns] | None:
-    """Standardised rows and their columns; ``None`` if there are too many columns for a table.
+    """Standardised rows and their columns; ``None`` if there are too many, or all of one unit.
 
     Parameters of the user that ask for other units or for rows of unit length rule a table out.
     """
@@ -93,28 +75,55 @@ def as_table(
     # Features too small beside the largest one are left out, as everywhere.
     seen = statistics.caps > 0 if statistics.n_faint else np.ones(rows.shape[1], bool)
     rows = np.where(seen, rows, 0)
-    groups = column_groups(rows, defaults)
+    observed = ~view.gaps(sample) if isinstance(view, IncompleteView) else None
+    known = rows if observed is None else _known(rows, observed)
+    groups = column_groups(known, defaults, settings.feature_groups)
     # A column that varies by rounding alone is constant.
-    live = np.ptp(rows, axis=0) > CONSTANT * np.abs(rows).max(axis=0, initial=0)
-    rows = np.where(live, rows, rows[0])
+    live = _range(known) > CONSTANT * np.nanmax(np.abs(known), axis=0, initial=0)
+    rows, known = (np.where(live, values, rows[0]) for values in (rows, known))
     if len(np.unique(groups[live])) > defaults.table_columns:
         return None
-    kinds = column_kinds(rows, groups, defaults)
-    lowest, ranges = rows.min(axis=0), np.ptp(rows, axis=0)
+    if _share_units(known[:, live], defaults):
+        return None
+    kinds = column_kinds(known, groups, defaults)
     # Zeros of sparse rows cannot be capped.
-    caps = np.maximum(rows.mean(axis=0) + defaults.table_cap * rows.std(axis=0), 0)
-    rows = np.minimum(rows, np.where(live, caps, np.inf))
-    spread = np.where(live, rows.std(axis=0), 1)
-    rows = (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1)
+    caps = np.maximum(np.nanmean(known, axis=0) + defaults.table_cap * np.nanstd(known, axis=0), 0)
+    rows, known = (np.minimum(values, np.where(live, caps, np.inf)) for values in (rows, known))
+    spread = np.where(live, np.nanstd(known, axis=0), 1)
+    mean, size = np.nanmean(known, axis=0), np.where(spread > 0, spread, 1)
+    rows, known = ((values - mean) / size for values in (rows, known))
     table = SampleTable(
         np.ascontiguousarray(rows, np.float32),
         np.ones(rows.shape[1]),
-        range_units=_range_units(rows, kinds == CONTINUOUS),
+        range_units=_range_units(known, kinds == CONTINUOUS),
+        observed=observed,
     )
-    caps, units = np.where(live, caps, np.inf), 1 / np.where(spread > 0, spread, 1)
+    caps, units = np.where(live, caps, np.inf), 1 / size
     caps = np.where(seen, caps, 0)
     nowhere, repeated = np.zeros(len(kinds), bool), len(np.unique(rows, axis=0)) < len(rows)
-    return table, TableColumns(groups, kinds, units, caps, lowest, ranges, nowhere, repeated)
+    return table, TableColumns(groups, kinds, units, caps, nowhere, repeated)
+
+
+def _share_units(known: np.ndarray, defaults: Defaults) -> bool:
+    """Whether columns are many and of one unit, as pixels are."""
+    if known.shape[1] < defaults.pixels:
+        return False
+    lowest, ranges = np.nanmin(known, axis=0), _range(known)
+    usual = float(np.median(ranges))
+    together = np.abs(ranges - usual) <= defaults.like_ranges * usual
+    together &= np.abs(lowest - np.median(lowest)) <= defaults.like_lowest * usual
+    return bool(np.mean(together) >= defaults.nearly_all_features)
+
+
+def _known(rows: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """Rows with NaN where a cell is missing; a column without any value is constant."""
+    known = np.where(observed, rows, np.nan)
+    known[:, ~observed.any(axis=0)] = 0
+    return known
+
+
+def _range(rows: np.ndarray) -> np.ndarray:
+    return np.nanmax(rows, axis=0) - np.nanmin(rows, axis=0)
 
 
 def _range_units(rows: np.ndarray, continuous: np.ndarray) -> np.ndarray:
@@ -122,7 +131,7 @@ def _range_units(rows: np.ndarray, continuous: np.ndarray) -> np.ndarray:
 
     The range of flags and categories means nothing; these keep their spread.
     """
-    ranges = np.ptp(rows, axis=0)
+    ranges = _range(rows)
     usual = np.median(ranges[continuous]) if continuous.any() else 1.0
     return np.where(continuous, usual / np.where(ranges > 0, ranges, 1), 1.0)
 
@@ -138,10 +147,9 @@ def column_weights(
     weights = crossfit_relevance(table, columns.groups, n_clusters, seed, defaults)
     shared = len(np.unique(columns.groups[weights > 0]))
     if shared < defaults.fewest_features or shared <= defaults.few_columns:
-        values = table.rows.T.astype(np.float64)
         modes = [
             kind == CONTINUOUS and has_modes(own, seed, defaults)
-            for kind, own in zip(columns.kinds, values, strict=True)
+            for kind, own in zip(columns.kinds, table.observed_columns(), strict=True)
         ]
         columns = columns._replace(modes=np.array(modes))
         weights = np.where(modes, 1.0, weights)

@@ -50,6 +50,8 @@ def explained(moments: Moments, groups: np.ndarray, n_groups: int) -> Explained:
     quadratic form of a projection in randomly ordered values: its mean is the trace, its
     variance depends on the trace and, through the kurtosis, on the leverages 1/n_a.
     """
+    if moments.cells is not None:
+        return _explained_by_cells(moments, moments.cells, groups, n_groups)
     n, d = moments.counts.sum(), len(moments.total)
     size, level = np.zeros((n_groups, 1)), np.zeros((n_groups, 1))
     within, total = np.zeros((n_groups, d)), np.zeros((n_groups, d))
@@ -74,6 +76,31 @@ def explained(moments: Moments, groups: np.ndarray, n_groups: int) -> Explained:
         variance = 2 * (square - even) + moments.kurtosis * max(diagonal - even, 0)
         level[j] = trace / size[j]
         spread[j] = np.sqrt(np.maximum(variance, 0)) / size[j]
+    return Explained(size, within, total, level, spread)
+
+
+def _explained_by_cells(
+    moments: Moments, cells: np.ndarray, groups: np.ndarray, n_groups: int
+) -> Explained:
+    """The same where cells are missing: every feature has samples of its own."""
+    n, d = np.maximum(cells.sum(axis=0), 1), len(moments.total)
+    size, level = np.zeros((n_groups, d)), np.zeros((n_groups, d))
+    within, total, spread = np.zeros_like(size), np.zeros_like(size), np.zeros_like(size)
+    for j in range(n_groups):
+        members = groups == j
+        counts = cells[members]
+        size[j] = counts.sum(axis=0)
+        filled, share = np.count_nonzero(counts, axis=0), size[j] / n
+        within[j] = moments.within[members].sum(axis=0)
+        total[j] = within[j] + moments.between[members].sum(axis=0)
+        trace = filled - share
+        square = filled - 2 * share + share**2
+        own = 1 / np.maximum(counts, 1) - (2 - share) / n
+        diagonal = np.sum(counts * own**2, axis=0) + (n - size[j]) * (share / n) ** 2
+        even = trace**2 / n
+        variance = 2 * (square - even) + moments.kurtosis * np.maximum(diagonal - even, 0)
+        level[j] = trace / np.maximum(size[j], 1)
+        spread[j] = np.sqrt(np.maximum(variance, 0)) / np.maximum(size[j], 1)
     return Explained(size, within, total, level, spread)
 
 
@@ -105,7 +132,7 @@ def relevance_weights(
     a quarter as well as by the weighting that explains it best; from a half it counts fully.
     """
     found = explained(moments, groups, n_groups)
-    n = moments.counts.sum()
+    n = moments.counts.sum() if moments.cells is None else np.maximum(moments.cells.sum(axis=0), 1)
     unit = found.size * np.where(moments.live, moments.total, 1) / n + _TINY
     between = (found.total - found.within) / unit
     # A feature that is constant in each cluster must still be compared with chance.
@@ -184,8 +211,9 @@ def chance_probabilities(moments: Moments) -> np.ndarray:
     """
     found = explained(moments, np.zeros(len(moments.counts), np.intp), 1)
     mean, spread = found.level[0], np.maximum(found.spread[0], _TINY)
-    if mean <= 0:
+    if not (mean > 0).any():
         return np.ones(len(moments.total))
+    mean = np.maximum(mean, _TINY)
     tail = gamma.sf(found.share[0], (mean / spread) ** 2, scale=spread**2 / mean)
     return np.where(moments.live, tail, 1.0)
 

@@ -92,39 +92,46 @@ def cluster_statistics(X: Any, labels: Any) -> Statistics:
     if len(codes) != n_samples:
         raise ValueError(f"X has {n_samples} samples, and there are {len(codes)} labels.")
     sums = np.zeros((len(names), n_features))
-    squares = np.zeros(n_features)
+    squares, missing = np.zeros(n_features), np.zeros((len(names), n_features))
     unit = unit_of(X)
     for start, stop, block in _blocks(X, unit):
         members = sp.csr_array(
             (np.ones(stop - start), codes[start:stop], np.arange(stop - start + 1)),
             shape=(stop - start, len(names)),
         )
+        if isinstance(block, np.ndarray):
+            gaps = np.isnan(block)
+            missing += members.T @ gaps
+            block[gaps] = 0
         part: Any = members.T @ block
         sums += part if isinstance(part, np.ndarray) else part.toarray()
         square = block * block if isinstance(block, np.ndarray) else block.multiply(block)
         squares += np.asarray(square.sum(axis=0)).ravel()
     sizes = np.bincount(codes, minlength=len(names))
     total = sums.sum(axis=0)
-    means = sums / sizes[:, None]
-    others = np.maximum(n_samples - sizes, 1)[:, None]
+    # Samples in which a feature is not missing.
+    cells = sizes[:, None] - missing
+    known = np.maximum(cells.sum(axis=0), 1)
+    means = sums / np.maximum(cells, 1)
+    others = np.maximum(known - cells, 1)
     # A single cluster has no rest to differ from.
     rest = (total - sums) / others if len(names) > 1 else means
-    overall = total / n_samples
-    scatter = np.maximum(squares - n_samples * overall**2, 0)
+    overall = total / known
+    scatter = np.maximum(squares - known * overall**2, 0)
     # Below rounding error a feature is constant.
     scatter[scatter <= 1e-12 * squares] = 0
-    between = sizes @ (means - overall) ** 2
+    between = np.sum(cells * (means - overall) ** 2, axis=0)
     explained = np.divide(between, scatter, out=np.zeros(n_features), where=scatter > 0)
     fourth = _fourth_moment(_blocks(X, unit), overall)
-    kurtosis = n_samples * fourth / np.where(scatter > 0, scatter, np.inf) ** 2 - 3
+    kurtosis = known * fourth / np.where(scatter > 0, scatter, np.inf) ** 2 - 3
     return Statistics(
         names,
         codes,
         sizes,
         means * unit,
         rest * unit,
-        np.sqrt(scatter / n_samples) * unit,
-        squares / n_samples,
+        np.sqrt(scatter / known) * unit,
+        squares / known,
         np.clip(explained, 0, 1),
         _chance(sizes, np.maximum(kurtosis, 0)),
     )
@@ -159,7 +166,7 @@ def _fourth_moment(blocks: Iterator[tuple[int, int, Any]], mean: np.ndarray) -> 
     total = np.zeros(len(mean))
     for start, stop, block in blocks:
         if isinstance(block, np.ndarray):
-            total += ((block - mean) ** 4).sum(axis=0)
+            total += np.nansum((block - mean) ** 4, axis=0)
             continue
         centre = mean[block.indices]
         extra = (block.data - centre) ** 4 - centre**4
@@ -183,4 +190,4 @@ def rows_between(X: Any, start: int, stop: int) -> Any:
     if sp.issparse(X):
         matrix: Any = X
         return sp.csr_array(matrix[start:stop]).astype(np.float64)
-    return np.asarray(X[start:stop], dtype=np.float64)
+    return np.array(X[start:stop], dtype=np.float64)

@@ -23,6 +23,8 @@ class Moments:
         Squares about the mean, and excess kurtosis, at least 0.
     live : ndarray of bool, shape (d,)
         Features that vary.
+    cells : ndarray of shape (c, d) or None
+        Observed cells of each cluster and feature; ``None`` if no cell is missing.
     """
 
     counts: np.ndarray
@@ -31,6 +33,7 @@ class Moments:
     total: np.ndarray
     kurtosis: np.ndarray
     live: np.ndarray
+    cells: np.ndarray | None = None
 
     @classmethod
     def from_sums(
@@ -40,17 +43,20 @@ class Moments:
         sums: np.ndarray,
         squares: np.ndarray,
         fourth: np.ndarray,
+        cells: np.ndarray | None = None,
     ) -> Self:
         """From sums of first and second powers by cluster and of fourth ones, about ``mean``."""
-        n = counts.sum()
-        shifts = sums / np.maximum(counts, 1)[:, None]
-        within = np.maximum(squares - counts[:, None] * shifts**2, 0)
+        each = counts[:, None] if cells is None else cells
+        n = counts.sum() if cells is None else cells.sum(axis=0)
+        shifts = sums / np.maximum(each, 1)
+        within = np.maximum(squares - each * shifts**2, 0)
         total = squares.sum(axis=0)
         live = total > CONSTANT * (total + n * mean**2)
         excess = n * fourth / np.where(live, total, 1) ** 2 - 3
-        return cls(counts, shifts, within, total, np.where(live, np.maximum(excess, 0), 0), live)
+        kurtosis = np.where(live, np.maximum(excess, 0), 0)
+        return cls(counts, shifts, within, total, kurtosis, live, cells)
 
     @property
     def between(self) -> np.ndarray:
         """Squares of the cluster means about the mean, (c, d)."""
-        return self.counts[:, None] * self.shifts**2
+        return (self.counts[:, None] if self.cells is None else self.cells) * self.shifts**2

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.data import View
+from fnmf.data import IncompleteView, View
 from fnmf.execution import BlockSource, RowArray, Rows, Runner, add_up, parts_of
 from fnmf.kernels.csr import sums_of_entries
 from fnmf.kernels.passes import ClusterSums, row_distances, rows_of
@@ -35,6 +35,40 @@ def _extremes(part: View) -> tuple[np.ndarray, np.ndarray]:
     return rows.min(axis=0), rows.max(axis=0)
 
 
+def column_means(view: View, runner: Runner) -> np.ndarray:
+    """Mean of z_ik over the samples, or over those in which feature k is not missing."""
+    if not view.incomplete:
+        return column_sums(view, runner)[0] / view.shape[0]
+    sums, cells = add_up(runner.over(_sums_and_cells, view))
+    return sums / np.maximum(cells, 1)
+
+
+def _sums_and_cells(part: IncompleteView) -> tuple[np.ndarray, np.ndarray]:
+    _, cells, sums, _, _ = _observed_sums(
+        part, np.zeros(part.shape[0], np.int64), 1, np.zeros(part.shape[1])
+    )
+    return sums[0], cells[0]
+
+
+def _observed_sums(
+    part: IncompleteView, labels: np.ndarray, n_clusters: int, mean: np.ndarray
+) -> tuple[np.ndarray, ...]:
+    """Samples by cluster; observed cells, sums and squares about ``mean``; fourth powers."""
+    size = n_clusters, part.shape[1]
+    cells, sums, squares, fourth = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size[1])
+    for start, stop in part.few():
+        members = indicator(labels[start:stop], n_clusters, np.dtype(np.float64))
+        gaps = part.with_gaps(start, stop).astype(np.float64) - mean
+        observed = ~np.isnan(gaps)
+        gaps = np.where(observed, gaps, 0)
+        cells += members @ observed
+        sums += members @ gaps
+        np.square(gaps, out=gaps)
+        squares += members @ gaps
+        fourth += np.einsum("ik,ik->k", gaps, gaps)
+    return np.bincount(labels, minlength=n_clusters), cells, sums, squares, fourth
+
+
 def mean_square(view: View, runner: Runner) -> float:
     """Mean of ‖z_i‖²."""
     (total,) = add_up(runner.over(_all_squares, view))
@@ -60,6 +94,9 @@ def cluster_moments(
 ) -> Moments:
     """Counts, means and squares by cluster, and fourth moments, all about ``mean``."""
     work = _ClusterWork(n_clusters, mean)
+    if view.incomplete:
+        counts, cells, sums, squares, fourth = add_up(runner.over(work, view, labels))
+        return Moments.from_sums(counts, mean, sums, squares, fourth, cells)
     counts, *found = add_up(runner.over(work, view, labels))
     return Moments.from_sums(counts, mean, *found)
 
@@ -71,6 +108,8 @@ class _ClusterWork:
 
     def __call__(self, part: View, labels: np.ndarray) -> tuple[np.ndarray, ...]:
         k = self.n_clusters
+        if isinstance(part, IncompleteView):
+            return _observed_sums(part, labels, k, self.mean)
         rows = part.double(0, part.shape[0]) if part.sparse else rows_of(part)
         return np.bincount(labels, minlength=k), *sums_by_cluster(rows, labels, k, self.mean)
 
@@ -96,8 +135,17 @@ def cluster_means(
     view: View, labels: RowArray, n_clusters: int, runner: Runner
 ) -> tuple[np.ndarray, np.ndarray]:
     """Means of the rows by cluster, (k, d), 0 for those without any, and how many there are."""
+    if view.incomplete:
+        found = cluster_moments(view, labels, n_clusters, np.zeros(view.shape[1]), runner)
+        return _known_means(found, column_means(view, runner)), found.counts
     sums, counts = add_up(runner.over(_MeanWork(n_clusters), view, labels))
     return sums / np.maximum(counts, 1)[:, None], counts
+
+
+def _known_means(found: Moments, mean: np.ndarray) -> np.ndarray:
+    """Means of clusters from sums about 0; that of all where a cluster has no cell."""
+    assert found.cells is not None
+    return np.where(found.cells > 0, found.shifts, mean)
 
 
 @dataclass(frozen=True)
@@ -174,6 +222,9 @@ def column_squares(part: View) -> np.ndarray:
 
 
 def _sums_and_counts(part: View) -> tuple[np.ndarray, np.ndarray]:
+    if isinstance(part, IncompleteView):
+        rows = [np.nan_to_num(part.with_gaps(*span).astype(np.float64)) for span in part.few()]
+        return sum(one.sum(axis=0) for one in rows), sum((one > 0).sum(axis=0) for one in rows)
     if not part.sparse:
         values, _, positive = dense_columns(rows_of(part))
         return values, positive

@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from fnmf.data import Data, MappedCSR, canonical, check_structure, is_dask
 
 # Rows looked at together when an array larger than memory is checked.
 _ROWS_AT_ONCE = 4096
+# Sparse data with missing values are worked on as dense ones up to this many bytes.
+_MOST_DENSE = 1 << 30
 STARTS = ("random", "nndsvda", "kmeans")
 
 
@@ -93,6 +96,7 @@ def check_data(
 
     Arrays in memory come back with one of the two float types. Memory-mapped arrays come
     back as they are, checked block by block: converting them would read them into memory.
+    Cells of dense arrays may be missing if the estimator's tag ``allow_nan`` says so.
     """
     if isinstance(X, MappedCSR):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -111,6 +115,7 @@ def check_data(
             f"X is an {type(X).__name__} of anndata; use fnmf.scverse.tl.fnmf(adata), which writes "
             "its results into it, or pass a matrix of cells by genes such as adata.X."
         )
+    missing = get_tags(estimator).input_tags.allow_nan
     try:
         checked: Any = validate_data(
             estimator,
@@ -119,6 +124,7 @@ def check_data(
             accept_sparse="csr",
             dtype=(np.float64, np.float32),
             ensure_min_samples=1,
+            ensure_all_finite="allow-nan" if missing else True,
             accept_large_sparse=True,
         )
     except ValueError as error:
@@ -134,9 +140,21 @@ def check_data(
     else:
         checked = canonical(sp.csr_array(checked))
         values = checked.data
+        if missing and np.isnan(values).any():
+            checked = _dense_with_gaps(checked)
     if non_negative:
         _check_non_negative(estimator, values)
     return checked
+
+
+def _dense_with_gaps(X: sp.csr_array) -> np.ndarray:
+    """Sparse data with stored NaN as dense ones, unless these would be large."""
+    if X.shape[0] * X.shape[1] * X.dtype.itemsize > _MOST_DENSE:
+        raise ValueError(
+            f"X is sparse with missing values, and would be {X.shape[0]} x {X.shape[1]} as a dense "
+            "array; only smaller ones may have missing values. Drop them, or store them as 0."
+        )
+    return X.toarray()
 
 
 def check_graph(graph: Any, n_samples: int, dtype: np.dtype) -> sp.csr_array:
@@ -170,6 +188,21 @@ def check_graph(graph: Any, n_samples: int, dtype: np.dtype) -> sp.csr_array:
         kept = (S.data != 0) & (S.indices != rows)
         S = sp.csr_array((S.data[kept], (rows[kept], S.indices[kept])), shape=S.shape)
     return S
+
+
+def check_groups(groups: Any, n_features: int) -> np.ndarray | None:
+    """The group of each feature, numbered from 0, from names of any kind."""
+    if groups is None:
+        return None
+    names = np.asarray(groups)
+    if names.shape != (n_features,):
+        raise ValueError(
+            f"feature_groups has shape {names.shape}, but X has {n_features} features; "
+            f"pass one group for each, an array of shape ({n_features},)."
+        )
+    if names.dtype.kind not in "iubUS" and not all(isinstance(name, str) for name in names):
+        raise ValueError("feature_groups must hold whole numbers or strings.")
+    return np.unique(names.astype(str), return_inverse=True)[1].ravel()
 
 
 def check_init(init: Any, data: Data, n_components: int) -> Any:
@@ -229,7 +262,7 @@ def _check_mapped(
         raise ValueError(f"X has shape {X.shape}: at least one sample and one feature is needed.")
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     _check_samples(X.shape[0], min_samples, estimator)
-    _check_values(estimator, X, non_negative)
+    _check_values(estimator, X, non_negative, get_tags(estimator).input_tags.allow_nan)
     return X
 
 
@@ -259,28 +292,33 @@ def _check_dask(estimator: Any, X: Any, reset: bool, min_samples: int) -> Any:
     return X
 
 
-def _check_values(estimator: Any, values: np.ndarray, non_negative: bool) -> None:
+def _check_values(
+    estimator: Any, values: np.ndarray, non_negative: bool, allow_nan: bool = False
+) -> None:
     for start in range(0, len(values), _ROWS_AT_ONCE):
         block = np.asarray(values[start : start + _ROWS_AT_ONCE])
-        if block.dtype.kind == "f" and not np.isfinite(block).all():
-            row = start + int(np.flatnonzero(~np.isfinite(block).all(axis=1))[0])
-            raise ValueError(
-                f"X contains NaN or infinity (first in row {row}); "
-                "fill or drop missing values first."
-            )
+        if block.dtype.kind == "f":
+            wrong = np.isinf(block) if allow_nan else ~np.isfinite(block)
+            if wrong.any():
+                row = start + int(np.flatnonzero(wrong.any(axis=1))[0])
+                kind = "infinity" if allow_nan else "NaN or infinity"
+                raise ValueError(
+                    f"X contains {kind} (first in row {row}); fill or drop these values first."
+                )
         if non_negative:
             _check_non_negative(estimator, block)
 
 
 def _check_non_negative(estimator: Any, values: np.ndarray) -> None:
-    if values.size and values.min() < 0:
+    least = float(np.fmin.reduce(values, axis=None)) if values.size else 0.0
+    if least < 0:
         name = type(estimator).__name__
         remedy = "shift each feature by its minimum"
         if hasattr(estimator, "negative"):
             remedy = 'pass negative="shift", which starts each feature at 0'
         raise ValueError(
             f"Negative values in data passed to {name}: the smallest value of X is "
-            f"{values.min():g}. {name} factorises non-negative data; {remedy}, or scale it to "
+            f"{least:g}. {name} factorises non-negative data; {remedy}, or scale it to "
             "[0, 1] with sklearn.preprocessing.MinMaxScaler(clip=True). fnmf.RelevanceClusterer "
             "finds clusters and features of any real data."
         )

@@ -52,6 +52,11 @@ def divided(data: Any, unit: float) -> Any:
     return sp.csr_array(parts, shape=data.shape)
 
 
+def _size(value: Any) -> float:
+    """How large a value is; a missing one has no size."""
+    return 0.0 if np.isnan(value) else abs(float(value))
+
+
 def unit_of(data: Data) -> float:
     """The power of two next below the largest value, or 1 if that is ordinary."""
     values = data if isinstance(data, np.ndarray) else data.data
@@ -61,7 +66,7 @@ def unit_of(data: Data) -> float:
     step = max(1, _CELLS_AT_ONCE // max(1, math.prod(values.shape[1:])))
     for start in range(0, len(values), step):
         block = values[start : start + step]
-        largest = max(largest, abs(float(block.max())), abs(float(block.min())))
+        largest = max(largest, *(_size(end.reduce(block, axis=None)) for end in (np.fmax, np.fmin)))
     if largest == 0 or low <= largest <= high:
         return 1.0
     return math.ldexp(1.0, math.frexp(largest)[1] - 1)

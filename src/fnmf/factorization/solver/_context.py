@@ -4,9 +4,10 @@ from functools import cached_property
 
 import numpy as np
 
-from fnmf.data import View
+from fnmf.data import ExpectedView, IncompleteView, View
 from fnmf.execution import BlockSource, RowArray, Runner, Statistics, Work, add_up, concatenated
 from fnmf.factorization.solver._pull import GatherWork, TiedSums
+from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.terms import AnchorTies, Edges
 from fnmf.kernels.layout import layout_of
 from fnmf.kernels.rows import graph_product
@@ -31,6 +32,20 @@ class ExecutionContext:
         self.view, self.runner = view, runner
         self.layout = layout_of(view)
         self._feed = BlockSource(view, self.layout.operands)
+
+    def expect(self, factors: Factors, on_residual: bool) -> None:
+        """From now on missing cells are what these factors say of them, whenever they are read.
+
+        The residual there is 0: missing cells have no part in the data term.
+        """
+        if not isinstance(self.view, IncompleteView):
+            return
+        base = self.view.base if isinstance(self.view, ExpectedView) else self.view
+        self.view = ExpectedView(base, factors, on_residual)
+        self._feed = BlockSource(self.view, self.layout.operands)
+        # Sums of squares follow the cells.
+        for name in ("column_energy", "row_energy"):
+            vars(self).pop(name, None)
 
     def sweep(self, work: Work[Statistics], *rows: RowArray) -> Statistics:
         """``work`` on every block, with the rows that belong to it; returns the sums."""

@@ -6,13 +6,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from fnmf.affinity import Attraction
-from fnmf.data import View
+from fnmf.data import IncompleteView, View
 from fnmf.execution import RowArray, Rows, Runner, parts_of
 from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.terms import Weighting
 from fnmf.kernels.encode import encode_rows
 
 _TOLERANCE = 1e-9
+# Rows with missing cells are solved again until their codes move less than this, at most so often.
+_STILL, _EXPECTATIONS = 1e-6, 200
 
 
 class Projected(NamedTuple):
@@ -73,7 +75,8 @@ def encode(
     grams = np.stack([(U * gain[:, None]).T @ U for gain in gains])
     basis = (weights.T[:, :, None] * U[:, None, :]).reshape(len(U), -1)
     start = np.full(n_weightings, 1 / n_weightings) if model.shared is None else model.shared
-    work = _EncodeWork(basis, target, grams, start.astype(np.float64), model.shared is not None)
+    begun, together = start.astype(np.float64), model.shared is not None
+    work = _EncodeWork(basis, target, grams, begun, together, model)
     free, alone = np.empty((0, n_weightings)), Attraction(np.empty((0, 0)), np.empty(0))
     V, P = (runner.empty(view, (width,), dtype) for width in (n_components, n_weightings))
     own = V, P, free if prices is None else prices, *(attraction or alone)
@@ -123,6 +126,7 @@ class _EncodeWork:
     grams: np.ndarray
     start: np.ndarray
     together: bool
+    model: RowModel
 
     def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
         (part,), (V, P, prices, pull, drag) = block, rows
@@ -140,12 +144,40 @@ class _EncodeWork:
     def _solved(
         self, part: View, start: int, stop: int, prices: np.ndarray, held: Attraction | None
     ) -> Encoded:
-        n_weightings, n_components, _ = self.grams.shape
         X = part.double(start, stop)
+        if not isinstance(part, IncompleteView):
+            return self._solved_rows(X, prices, held)
+        found, missing = self._solved_rows(X, prices, held), ~part.observed(start, stop)
+        for _ in range(_EXPECTATIONS if missing.any() else 0):
+            # What a fit says of missing cells makes their residual 0; so they drop out.
+            X[missing] = self.expected(found)[missing]
+            before, found = found.V, self._solved_rows(X, prices, held, found.V)
+            if np.abs(found.V - before).max() <= _STILL * found.V.max():
+                break
+        return found
+
+    def _solved_rows(
+        self,
+        X: Any,
+        prices: np.ndarray,
+        held: Attraction | None,
+        begin: np.ndarray | None = None,
+    ) -> Encoded:
+        n_weightings, n_components, _ = self.grams.shape
         crosses = np.asarray(X @ self.basis, np.float64).reshape(-1, n_weightings, n_components)
         squares = X * X if isinstance(X, np.ndarray) else X.multiply(X)
         rows = Projected(crosses, np.asarray(squares @ self.target.T), prices)
-        return solve_rows(rows, self.grams, self.start, shared=self.together, held=held)
+        shared = self.together
+        return solve_rows(rows, self.grams, self.start, shared=shared, held=held, begin=begin)
+
+    def expected(self, found: Encoded) -> np.ndarray:
+        """What codes say of all cells."""
+        fit = found.V @ self.model.U.T.astype(np.float64)
+        if self.model.on_residual:
+            return fit
+        shares, weights = found.P**2, self.model.weights
+        above, below = shares @ weights, shares @ weights**2
+        return fit * np.divide(above, below, out=np.zeros_like(above), where=below > 0)
 
 
 def exact_codes(

@@ -75,6 +75,7 @@ def solve(
         converged, ended = bool(snapshot.converged), bool(snapshot.ended)
     while not ended:
         sweeps.follows = _nearly_settled(rows, stopping)
+        context.expect(factors, objective.weighting.on_residual)
         reconstruction, smoothness = iterate(sweeps, factors)
         diversity = objective.weighting.penalty(factors.weights)
         total = reconstruction + diversity + smoothness

@@ -1,0 +1,139 @@
+"""Rows and columns without any value, and values for missing cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf._fitted import Fitted, FittedClusters
+from fnmf._settings import Settings
+from fnmf.data import IncompleteView, View, has_missing
+from fnmf.exceptions import EmptyFeatureWarning
+
+# A cell with the model's own value counts beside those of the nearest rows.
+_OWN = 1.0
+
+
+@dataclass(frozen=True)
+class Presence:
+    """Which rows and columns of the data have values.
+
+    Attributes
+    ----------
+    rows, columns : ndarray of bool of shape (n,) and (d,)
+        Those with any value.
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+
+    @classmethod
+    def of(cls, data: Any) -> Presence | None:
+        """``None`` if nothing is missing."""
+        if not has_missing(data):
+            return None
+        step = max(1, (1 << 22) // data.shape[1])
+        rows, columns = np.zeros(len(data), bool), np.zeros(data.shape[1], bool)
+        for start in range(0, len(data), step):
+            known = ~np.isnan(data[start : start + step])
+            rows[start : start + step] = known.any(axis=1)
+            columns |= known.any(axis=0)
+        if not rows.any():
+            raise ValueError("X has no value at all: every cell is missing.")
+        return cls(rows, columns)
+
+    def settings(self, settings: Settings) -> Settings:
+        """Settings for the rows with values: a graph and a start of the user's lose the others."""
+        graph, init = settings.graph, settings.init
+        is_sparse: bool = sp.issparse(graph)
+        if is_sparse:
+            graph = sp.csr_array(sp.csr_array(graph)[self.rows][:, self.rows])
+        if not isinstance(init, str):
+            init = (np.asarray(init[0])[self.rows], init[1])
+        return replace(settings, graph=graph, init=init)
+
+    def all_rows(self, fitted: Fitted) -> Fitted:
+        """A record with the rows that have no value: in the largest cluster, with confidence 0."""
+        empty = np.flatnonzero(~self.rows)
+        record = replace(fitted, rows_without_values=empty)
+        if not len(empty):
+            return record
+        assert fitted.labels is not None
+        sizes = np.argsort(-np.bincount(fitted.labels), kind="stable")
+        second = fitted.second_labels
+        graph = fitted.graph
+        if graph is not None:
+            places, n, entries = np.flatnonzero(self.rows), len(self.rows), sp.coo_array(graph)
+            spots = places[entries.coords[0]], places[entries.coords[1]]
+            graph = sp.csr_array((entries.data, spots), (n, n))
+        sure = fitted.sample_confidence
+        return replace(
+            record,
+            embedding=self._spread(fitted.embedding, fitted.embedding.mean(axis=0)),
+            assignments=self._spread(fitted.assignments, fitted.assignments.mean(axis=0)),
+            labels=self._spread(fitted.labels, sizes[0]),
+            sample_confidence=None if sure is None else self._spread(sure, 0),
+            second_labels=None if second is None else self._spread(second, sizes[:2][-1]),
+            graph=graph,
+            held_codes=fitted.embedding if fitted.held_codes is None else fitted.held_codes,
+            held_labels=fitted.labels if fitted.held_labels is None else fitted.held_labels,
+        )
+
+    def _spread(self, values: np.ndarray, empty: Any) -> np.ndarray:
+        out = np.empty((len(self.rows), *values.shape[1:]), values.dtype)
+        out[self.rows], out[~self.rows] = values, empty
+        return out
+
+    def warnings(self, names: Sequence[Any] | None) -> tuple[Warning, ...]:
+        """What the user should know of columns without any value."""
+        empty = np.flatnonzero(~self.columns)
+        if not len(empty):
+            return ()
+        told = ", ".join(str(k if names is None else names[k]) for k in empty[:5])
+        more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
+        return (
+            EmptyFeatureWarning(
+                f"{len(empty)} feature(s) have no value in any sample ({told}{more}); "
+                "they weigh nothing."
+            ),
+        )
+
+
+def largest_where_empty(view: View, found: np.ndarray, fitted: FittedClusters) -> np.ndarray:
+    """Clusters of new rows; those without any value go to the largest."""
+    if not isinstance(view, IncompleteView) or fitted.labels is None:
+        return found
+    largest = int(np.bincount(fitted.labels).argmax())
+    return np.where(view.has_values(), found, largest).astype(found.dtype)
+
+
+def imputed(view: View, model: np.ndarray, kept: Any, missed: np.ndarray) -> np.ndarray:
+    """Rows whose missing cells are what a model says, and what it missed in the nearest rows.
+
+    Parameters
+    ----------
+    view : View
+        The rows.
+    model : ndarray of shape (n, d)
+        What the model says of them.
+    kept : ndarray of shape (r, d)
+        Rows of the fit, missing cells NaN.
+    missed : ndarray of shape (r, d)
+        What the model says of these.
+    """
+    if not isinstance(view, IncompleteView):
+        return np.array(view.X)
+    out = np.array(view.X)
+    gaps = np.asarray(kept, np.float64) - missed
+    for i, near in enumerate(view.fill.nearest):
+        missing = np.isnan(out[i])
+        if missing.any():
+            beside = gaps[near][:, missing]
+            known = np.count_nonzero(~np.isnan(beside), axis=0)
+            value = model[i, missing] + np.nansum(beside, axis=0) / (known + _OWN)
+            out[i, missing] = np.maximum(value, 0)
+    return out

@@ -1,0 +1,187 @@
+"""Nearest rows where cells are missing, and the rows filled from them.
+
+The distance of two rows is the mean over the features that both have. Filled from their nearest
+rows by it, rows have all features, and their neighbours are searched once more as if nothing were
+missing: with half of the cells missing, distances over what is left are mostly chance (accuracy of
+clusters on Mfeat .79 by such distances, .94 by those of filled rows).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from fnmf._compile import njit
+from fnmf._fitted import FittedClusters
+from fnmf.affinity._anchors import nearest_anchors
+from fnmf.affinity._search import neighbors_of
+from fnmf.data import Fill, IncompleteView, Scaling, View, drawn, has_missing, spans, view_of
+from fnmf.execution import Runner
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+
+# Rows, and references, that are compared at a time.
+_ROWS, _REFERENCES = 512, 2048
+
+
+def completed(X: Any, runner: Runner, defaults: Defaults = DEFAULTS) -> View:
+    """The view of data, whose missing cells, if there are any, are filled from the nearest rows."""
+    if not has_missing(X):
+        return view_of(X)
+    # A memory map becomes a plain view of the same file.
+    X = np.asarray(X)
+    references = _references(X, defaults)
+    means, spread = observed_moments(references)
+    # Columns of a table have units of their own.
+    few = X.shape[1] <= defaults.table_columns
+    factors = 1 / np.where(spread > 0, spread, 1) if few else np.ones(X.shape[1])
+    nearest = _partial(X, references, factors, np.full(X.shape[1], np.inf), runner, defaults)
+    fill = _fill(references, nearest, means, defaults)
+    view = IncompleteView(X, fill)
+    even = Scaling(view.constant(1.0), np.full(X.shape[1], np.inf), factors)
+    return refilled(view, view.scaled(even), runner, defaults)
+
+
+def refilled(view: View, weighted: View, runner: Runner, defaults: Defaults = DEFAULTS) -> View:
+    """The same rows, filled from the nearest by ``weighted``, their weighted features."""
+    if not (isinstance(view, IncompleteView) and isinstance(weighted, IncompleteView)):
+        return view
+    n, k = view.shape[0], defaults.missing_neighbors
+    references = view.fill.references
+    if len(references) == n:
+        nearest = neighbors_of(weighted, min(k, n - 1), runner)[0]
+    else:
+        places = _places(n, defaults)
+        there = weighted.narrowed(weighted.take(places))
+        nearest = nearest_anchors(weighted, there, k + 1, runner, defaults).indices
+    fill = _fill(references, nearest, view.fill.means, defaults)
+    return view.filled_by(fill)
+
+
+def kept_view(fitted: FittedClusters) -> View:
+    """The rows that a model keeps, filled as they were in the fit."""
+    if fitted.missing_neighbors is None:
+        return view_of(fitted.rows)
+    rows: Any = fitted.rows
+    means, _ = observed_moments(rows)
+    fill = _fill(rows, fitted.missing_neighbors, means, DEFAULTS)
+    return IncompleteView(rows, fill)
+
+
+def completed_new(X: Any, fitted: FittedClusters, runner: Runner) -> View:
+    """The view of new rows; missing cells are filled from the nearest rows that a model keeps."""
+    if not has_missing(X):
+        return view_of(X)
+    X = np.asarray(X)
+    references: Any = fitted.rows
+    if not isinstance(references, np.ndarray):
+        raise ValueError(
+            "X has missing values, and the model was fitted on sparse data; "
+            "pass dense rows to fit, or fill the missing values."
+        )
+    means, spread = observed_moments(references)
+    d = X.shape[1]
+    if fitted.omega is not None and fitted.units is not None:
+        factors = fitted.units * np.sqrt(fitted.omega.max(axis=0))
+    else:
+        few = d <= DEFAULTS.table_columns
+        factors = 1 / np.where(spread > 0, spread, 1) if few else np.ones(d)
+    caps = np.full(d, np.inf) if fitted.caps is None else fitted.caps
+    nearest = _partial(X, references, factors, caps, runner, DEFAULTS, same=False)
+    return IncompleteView(X, _fill(references, nearest, means, DEFAULTS))
+
+
+def observed_moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of the observed cells of each feature; 0 where there is none."""
+    d = X.shape[1]
+    sums, squares, cells = np.zeros(d), np.zeros(d), np.zeros(d)
+    for start, stop in spans(len(X), max(1, (1 << 18) // max(d, 1))):
+        block = np.asarray(X[start:stop], np.float64)
+        observed = ~np.isnan(block)
+        block = np.where(observed, block, 0)
+        sums += block.sum(axis=0)
+        squares += np.square(block).sum(axis=0)
+        cells += observed.sum(axis=0)
+    means = sums / np.maximum(cells, 1)
+    return means, np.sqrt(np.maximum(squares / np.maximum(cells, 1) - means**2, 0))
+
+
+def _references(X: np.ndarray, defaults: Defaults) -> np.ndarray:
+    """Rows that others are filled from: all, or as many as there are anchors."""
+    return (
+        X if len(X) <= defaults.exact_rows else np.ascontiguousarray(X[_places(len(X), defaults)])
+    )
+
+
+def _places(n: int, defaults: Defaults) -> np.ndarray:
+    return drawn(n, defaults.n_anchors, np.random.RandomState(0))
+
+
+def _fill(
+    references: np.ndarray, nearest: np.ndarray, means: np.ndarray, defaults: Defaults
+) -> Fill:
+    columns = np.arange(references.shape[1])
+    return Fill(references, nearest.astype(np.int32), means, defaults.missing_prior, columns)
+
+
+def _partial(
+    X: np.ndarray,
+    references: np.ndarray,
+    factors: np.ndarray,
+    caps: np.ndarray,
+    runner: Runner,
+    defaults: Defaults,
+    *,
+    same: bool = True,
+) -> np.ndarray:
+    """The nearest references of each row by the features both have, (n, k).
+
+    With ``same`` a row is not its own neighbour. Rows that share no feature are infinitely far.
+    """
+    used = np.flatnonzero(factors)
+    k = min(defaults.missing_neighbors, len(references) - 1)
+    own = same and len(references) == len(X)
+    nearest = np.empty((len(X), k), np.int32)
+    tiles = spans(len(references), _REFERENCES)
+
+    def search(start: int, stop: int) -> None:
+        here, mine = _parts(X[start:stop], used, factors, caps)
+        found, best = np.zeros((stop - start, k), np.int32), np.full((stop - start, k), np.inf)
+        for first, last in tiles:
+            there, known = _parts(references[first:last], used, factors, caps)
+            gaps = here**2 @ known.T + mine @ (there**2).T - 2 * (here @ there.T)
+            _keep_smallest(gaps, mine @ known.T, found, best, first, start if own else -1)
+        nearest[start:stop] = found
+
+    for _ in runner.each(search, spans(len(X), _ROWS)):
+        pass
+    return nearest
+
+
+def _parts(
+    X: np.ndarray, used: np.ndarray, factors: np.ndarray, caps: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows in common units with 0 where a cell is missing, and 1 where it is not."""
+    rows = np.minimum(X[:, used], caps[used]) * factors[used]
+    known = ~np.isnan(rows)
+    return np.where(known, rows, 0).astype(np.float32), known.astype(np.float32)
+
+
+@njit(nogil=True, cache=True)
+def _keep_smallest(gaps, shared, found, best, first, own):  # type: ignore[no-untyped-def]
+    """Keep the smallest mean gaps; columns are rows ``first`` and on, row i is row own + i."""
+    n, count = gaps.shape
+    k = found.shape[1]
+    for i in range(n):
+        for j in range(count):
+            if shared[i, j] == 0 or (own >= 0 and own + i == first + j):
+                continue
+            gap = max(gaps[i, j], 0.0) / shared[i, j]
+            if gap < best[i, k - 1]:
+                at = k - 1
+                while at > 0 and best[i, at - 1] > gap:
+                    best[i, at] = best[i, at - 1]
+                    found[i, at] = found[i, at - 1]
+                    at -= 1
+                best[i, at] = gap
+                found[i, at] = first + j

@@ -1,0 +1,270 @@
+"""Missing values: filled on the way, left out of every sum and of the data term."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_digits, load_wine
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import minmax_scale
+
+from fnmf import FNMF, load, save
+from fnmf.data import Fill, IncompleteView, Scaling, has_missing
+from fnmf.exceptions import EmptyFeatureWarning
+from fnmf.execution import threads
+from fnmf.metrics import clustering_accuracy
+from fnmf.relevance.weights import chance_probabilities, explained, relevance
+from fnmf.statistics import Moments, cluster_means, cluster_moments, column_means
+
+SCHEMES = [{}, {"weighting": "uniform"}, {"weighting": "paper"}]
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    return minmax_scale(X), y
+
+
+def with_gaps(X, share, seed=0):
+    X = np.array(X, float)
+    X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
+    return X
+
+
+def fit(X, **parameters):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return FNMF(**{"n_components": 3, "random_state": 0, "max_iter": 100} | parameters).fit(X)
+
+
+def view_with(X, nearest=None):
+    """A view of rows whose missing cells come from rows that follow them."""
+    n, d = X.shape
+    near = (np.arange(n)[:, None] + [1, 2]) % n if nearest is None else nearest
+    fill = Fill(X, near.astype(np.int32), np.nanmean(X, axis=0), 0.5, np.arange(d))
+    return IncompleteView(X, fill)
+
+
+def test_a_missing_cell_reads_as_the_mean_of_its_nearest_rows_and_little_of_the_column():
+    X = np.array([[np.nan, 1.0], [2.0, 1.0], [4.0, np.nan], [6.0, np.nan]])
+    view = view_with(X)
+    first = (2 + 4 + 0.5 * 4) / 2.5
+    assert view.exact(0, 1)[0, 0] == pytest.approx(first)
+    # The rows after the third: one has no value there, one has 1.
+    assert view.exact(2, 3)[0, 1] == pytest.approx((0 + 0.5 * 1) / 0.5)
+    for rows in (view.stored(0, 4)[0], view.take(np.arange(4)), view.part(0, 4).double(0, 4)):
+        assert rows[0, 0] == pytest.approx(first)
+        assert not np.isnan(rows).any()
+    scaled = view.scaled(Scaling(np.ones(4), np.array([3.0, 9.0]), np.array([2.0, 0.0])), drop=True)
+    assert scaled.subset(np.array([0])).exact(0, 1).tolist() == [[6.0]]
+    assert np.isnan(X[0, 0])
+
+
+def test_sums_are_those_of_observed_cells(wine):
+    X = with_gaps(wine[0], 0.3)
+    labels = wine[1].astype(np.int32)
+    view = view_with(X).scaled(Scaling(np.full(len(X), 2.0), np.full(13, 0.6), np.ones(13)))
+    Z = 2 * np.minimum(X, 0.6)
+    with threads(1) as runner:
+        mean = column_means(view, runner)
+        moments = cluster_moments(view, labels, 3, mean, runner)
+        means, counts = cluster_means(view, labels, 3, runner)
+    np.testing.assert_allclose(mean, np.nanmean(Z, axis=0))
+    assert counts.tolist() == np.bincount(labels).tolist()
+    for a in range(3):
+        own = Z[labels == a]
+        np.testing.assert_allclose(means[a], np.nanmean(own, axis=0))
+        np.testing.assert_allclose(moments.shifts[a], np.nanmean(own, axis=0) - mean)
+        within = np.nansum((own - np.nanmean(own, axis=0)) ** 2, axis=0)
+        np.testing.assert_allclose(moments.within[a], within)
+        assert moments.cells[a].tolist() == (~np.isnan(own)).sum(axis=0).tolist()
+
+
+def test_chance_by_cells_is_chance_by_samples_where_nothing_is_missing(wine):
+    X, y = wine
+    counts, mean = np.bincount(y).astype(float), X.mean(axis=0)
+    sums = np.stack([(X[y == a] - mean).sum(axis=0) for a in range(3)])
+    squares = np.stack([((X[y == a] - mean) ** 2).sum(axis=0) for a in range(3)])
+    given = counts, mean, sums, squares, ((X - mean) ** 4).sum(axis=0)
+    whole, cells = (
+        Moments.from_sums(*given),
+        Moments.from_sums(*given, np.repeat(counts[:, None], 13, axis=1)),
+    )
+    for groups, m in ((np.zeros(3, int), 1), (np.array([0, 1, 0]), 2)):
+        one, other = explained(whole, groups, m), explained(cells, groups, m)
+        for name in ("within", "total", "spread", "share"):
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name))
+        np.testing.assert_allclose(np.broadcast_to(one.level, (m, 13)), other.level)
+    np.testing.assert_allclose(relevance(whole), relevance(cells))
+    np.testing.assert_allclose(chance_probabilities(whole), chance_probabilities(cells))
+
+
+@pytest.mark.parametrize("parameters", [*SCHEMES, {"solver": "hals"}, {"assignment": "shared"}])
+def test_missing_cells_have_no_part_in_the_data_term(wine, parameters):
+    """The objective is that of the observed cells, and falls."""
+    X = with_gaps(wine[0], 0.2)
+    model = fit(X, **parameters)
+    totals = model.history_["total"]
+    rounds = model.history_["round"]
+    assert np.all(np.diff(totals)[np.diff(rounds) == 0] <= 1e-6 * totals[0])
+    for rows in (model.embedding_, model.transform(X), model.components_):
+        assert np.isfinite(rows).all()
+
+
+def test_the_last_value_of_the_objective_counts_observed_cells_only(wine):
+    X = with_gaps(wine[0], 0.2)
+    model = fit(X, weighting="uniform", n_weightings=1, graph=None, max_iter=300)
+    weights = model.feature_weights_[0]
+    residual = weights * X - model.embedding_ @ model.components_
+    assert model.objective_ == pytest.approx(np.nansum(residual**2), rel=1e-3)
+
+
+def test_clusters_survive_missing_cells(wine):
+    X, y = wine
+    complete = clustering_accuracy(y, fit(X).labels_)
+    for share, least in ((0.1, 0.97), (0.3, 0.95), (0.5, 0.9)):
+        found = clustering_accuracy(y, fit(with_gaps(X, share)).labels_)
+        assert found >= least * complete
+
+
+@pytest.mark.parametrize("parameters", SCHEMES)
+def test_new_rows_may_have_missing_cells(wine, parameters):
+    X, _ = wine
+    gaps = with_gaps(X, 0.2)
+    for train in (X, gaps):
+        model = fit(train[::2], **parameters)
+        for new in (X[1::2], gaps[1::2]):
+            assert np.isfinite(model.transform(new)).all()
+            assert np.isfinite(model.score(new))
+            # Whatever the model makes of complete rows it makes of most of these.
+            assert np.mean(model.predict(new) == model.predict(X[1::2])) > 0.8
+
+
+def test_a_row_of_the_fit_is_predicted_to_be_where_it_is(wine):
+    X = with_gaps(wine[0], 0.3)
+    model = fit(X)
+    assert (model.predict(X) == model.labels_).all()
+
+
+def test_rows_do_not_depend_on_threads_or_on_the_number_type(wine):
+    X = with_gaps(wine[0], 0.3)
+    one, two = fit(X, n_jobs=1), fit(X, n_jobs=2)
+    np.testing.assert_array_equal(one.labels_, two.labels_)
+    np.testing.assert_array_equal(one.embedding_, two.embedding_)
+    narrow = fit(X.astype(np.float32))
+    assert narrow.embedding_.dtype == np.float32
+    assert np.mean(narrow.labels_ == one.labels_) > 0.95
+    np.testing.assert_array_equal(fit(np.asfortranarray(X)).labels_, one.labels_)
+
+
+def test_pandas_missing_values_are_missing_values(wine):
+    X = with_gaps(wine[0], 0.1)
+    table = pd.DataFrame(X).astype("Float64")
+    assert table.isna().to_numpy().sum() == np.isnan(X).sum()
+    np.testing.assert_array_equal(fit(table).labels_, fit(X).labels_)
+
+
+def test_mapped_files_and_stored_values_of_sparse_data_may_be_missing(wine, tmp_path):
+    X = with_gaps(wine[0], 0.1)
+    expected = fit(X)
+    np.save(tmp_path / "X.npy", X)
+    mapped = fit(np.load(tmp_path / "X.npy", mmap_mode="r"))
+    sparse = fit(sp.csr_array(X))
+    for model in (mapped, sparse):
+        np.testing.assert_array_equal(model.labels_, expected.labels_)
+        np.testing.assert_array_equal(model.predict(sp.csr_array(X)), expected.labels_)
+
+
+def test_large_sparse_data_with_missing_values_are_refused():
+    X = sp.csr_array(([np.nan], ([0], [0])), shape=(20_000, 20_000))
+    with pytest.raises(ValueError, match="20000 x 20000 as a dense array"):
+        FNMF(2).fit(X)
+
+
+@pytest.mark.parametrize("parameters", SCHEMES)
+def test_rows_without_any_value_are_in_the_largest_cluster_and_listed(wine, parameters):
+    X, _ = wine
+    gaps = with_gaps(X, 0.1)
+    gaps[[4, 9, 170]] = np.nan
+    model = fit(gaps, **parameters)
+    without = fit(np.delete(gaps, [4, 9, 170], axis=0), **parameters)
+    assert model.rows_without_values_.tolist() == [4, 9, 170]
+    assert without.rows_without_values_.tolist() == []
+    np.testing.assert_array_equal(np.delete(model.labels_, [4, 9, 170]), without.labels_)
+    largest = np.bincount(without.labels_).argmax()
+    assert (model.labels_[[4, 9, 170]] == largest).all()
+    assert (model.sample_confidence_[[4, 9, 170]] == 0).all()
+    assert model.predict(np.full((1, 13), np.nan))[0] == largest
+    assert model.embedding_.shape == (178, 3)
+    assert model.graph_.shape == (178, 178)
+    assert np.diff(model.graph_.indptr)[[4, 9, 170]].tolist() == [0, 0, 0]
+    new = with_gaps(X[:20], 0.2, seed=3)
+    np.testing.assert_array_equal(model.predict(new), without.predict(new))
+    np.testing.assert_allclose(model.transform(new), without.transform(new))
+
+
+def test_data_without_any_value_are_refused():
+    with pytest.raises(ValueError, match="every cell is missing"):
+        fit(np.full((20, 4), np.nan))
+
+
+@pytest.mark.parametrize("parameters", SCHEMES)
+def test_a_column_without_any_value_weighs_nothing(wine, parameters):
+    X = with_gaps(wine[0], 0.1)
+    X[:, 5] = np.nan
+    with pytest.warns(EmptyFeatureWarning, match=r"1 feature.*\(5\)"):
+        model = fit(X, **parameters)
+    assert (model.feature_weights_[:, 5] == 0).all()
+    assert model.feature_importances_[5] == 0
+
+
+def test_infinity_is_refused_beside_missing_values(wine):
+    X = with_gaps(wine[0], 0.1)
+    X[3, 3] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        fit(X)
+
+
+def test_imputed_values_are_nearer_than_means():
+    X = load_digits().data[:600]
+    gaps = with_gaps(X, 0.2)
+    model = fit(gaps, n_components=10)
+    found, missing = model.impute(gaps), np.isnan(gaps)
+    np.testing.assert_array_equal(found[~missing], X[~missing])
+    assert found.min() >= 0
+    error = np.sqrt(np.mean((found - X)[missing] ** 2))
+    means = np.broadcast_to(np.nanmean(gaps, axis=0), X.shape)
+    assert error < 0.6 * np.sqrt(np.mean((means - X)[missing] ** 2))
+    np.testing.assert_array_equal(model.impute(X), X)
+
+
+def test_paper_weights_cannot_impute(wine):
+    assert not hasattr(FNMF(weighting="paper"), "impute")
+
+
+def test_a_model_with_missing_cells_can_be_stored(wine, tmp_path):
+    X = with_gaps(wine[0], 0.2)
+    model = fit(X)
+    save(model, tmp_path / "model.fnmf")
+    again = load(tmp_path / "model.fnmf")
+    new = with_gaps(wine[0], 0.3, seed=5)
+    np.testing.assert_array_equal(again.predict(new), model.predict(new))
+    np.testing.assert_array_equal(again.transform(new), model.transform(new))
+
+
+def test_clusters_are_described_by_observed_cells(wine):
+    X = with_gaps(wine[0], 0.2)
+    model = fit(X)
+    for cluster in model.describe_clusters():
+        own = X[model.labels_ == int(cluster.name)]
+        for contrast in cluster.contrasts:
+            assert contrast.mean == pytest.approx(np.nanmean(own[:, contrast.index]))
+    assert "cluster" in str(model.explain(0))
+
+
+def test_missing_cells_are_found_in_float_arrays_only():
+    assert has_missing(np.array([[1.0, np.nan]]))
+    assert not has_missing(np.array([[1.0, 2.0]]))
+    assert not has_missing(np.array([[1, 2]]))
