@@ -86,11 +86,23 @@ CHOICES: list[tuple[str, str, Callable[..., Any], bool, bool]] = [
     ("KMM", "one-sided graph", partial(KMM, init="random"), True, False),
     ("KMM", "one-sided graph and k-means start", KMM, True, False),
     ("KMM", "the same with rows as they are", KMM, False, False),
-    ("FNMF", "as in the tables", paper, True, True),
-    ("FNMF", "each sample its own mixture", partial(paper, assignment="sample"), True, True),
-    ("FNMF", "random start", partial(paper, init="random"), True, True),
-    ("FNMF", "60 iterations", partial(paper, max_iter=60), True, True),
-    ("FNMF", "components not normalised", partial(paper, normalize_components=False), True, True),
+    ("FNMF (article)", "as in the tables", paper, True, True),
+    (
+        "FNMF (article)",
+        "each sample its own mixture",
+        partial(paper, assignment="sample"),
+        True,
+        True,
+    ),
+    ("FNMF (article)", "random start", partial(paper, init="random"), True, True),
+    ("FNMF (article)", "60 iterations", partial(paper, max_iter=60), True, True),
+    (
+        "FNMF (article)",
+        "components not normalised",
+        partial(paper, normalize_components=False),
+        True,
+        True,
+    ),
 ]
 
 

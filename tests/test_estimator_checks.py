@@ -4,7 +4,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fnmf import FNMF, MiniBatchFNMF
+from fnmf import FNMF, MiniBatchFNMF, RelevanceClusterer, SemiFNMF
 
 ESTIMATORS = [
     FNMF(max_iter=100),
@@ -21,10 +21,15 @@ ESTIMATORS = [
     ),
     FNMF(weighting="uniform", solver="hals", max_iter=200),
     MiniBatchFNMF(max_iter=100, sample_size=200, batch_size=100),
+    RelevanceClusterer(),
+    RelevanceClusterer(3),
+    SemiFNMF(max_iter=50),
 ]
 
 
 @pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning")
+# Checks on random numbers: a selector rightly selects nothing of them.
+@pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_estimator_check(estimator, check):
     check(estimator)

@@ -14,6 +14,8 @@ _HOME = {
     "FNMF": "fnmf._fnmf",
     "MappedCSR": "fnmf.data",
     "MiniBatchFNMF": "fnmf._minibatch",
+    "RelevanceClusterer": "fnmf._clusterer",
+    "SemiFNMF": "fnmf._semi",
     "WeightCollapseWarning": "fnmf.exceptions",
     "choose_n_components": "fnmf._choose",
     "load": "fnmf.persistence",
@@ -39,6 +41,8 @@ __all__ = [
     "Checkpoint",
     "MappedCSR",
     "MiniBatchFNMF",
+    "RelevanceClusterer",
+    "SemiFNMF",
     "WeightCollapseWarning",
     "__version__",
     "choose_n_components",
@@ -51,8 +55,10 @@ __all__ = [
 if TYPE_CHECKING:
     from fnmf._checkpoint import Checkpoint
     from fnmf._choose import choose_n_components
+    from fnmf._clusterer import RelevanceClusterer
     from fnmf._fnmf import FNMF
     from fnmf._minibatch import MiniBatchFNMF
+    from fnmf._semi import SemiFNMF
     from fnmf.data import MappedCSR
     from fnmf.exceptions import WeightCollapseWarning
     from fnmf.persistence import load, save

@@ -1,4 +1,4 @@
-"""What estimators that factorise share: the fitted record as attributes, new rows, tags."""
+"""What estimators share: checked data, the fitted record as attributes, new rows, tags."""
 
 from __future__ import annotations
 
@@ -20,26 +20,32 @@ from sklearn.utils import check_array
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from fnmf._fitted import Fitted
+from fnmf._fitted import Fitted, FittedClusters
 from fnmf._interpretation import InterpretationMixin
 from fnmf._random import as_random_state
 from fnmf._settings import Settings
 from fnmf._sklearn import CallbackSupportMixin
 from fnmf.data import Data, View, is_dask, view_of, working_dtype
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.validation import check_data, in_ordinary_units
+from fnmf.validation import check_data, in_ordinary_units, shifted
 
 if TYPE_CHECKING:
     from fnmf.execution import Runner
+    from fnmf.factorization import Scheme
 
 
 def _recovers_rows(estimator: FactorisationBase) -> bool:
     from fnmf._schemes import SCHEMES
 
-    if estimator.weighting in SCHEMES and not SCHEMES[estimator.weighting].decodes:
+    own = estimator.weighting
+    given = not isinstance(own, str)
+    if (given and not np.all(np.asarray(own) > 0)) or (
+        not given and own in SCHEMES and not SCHEMES[own].decodes
+    ):
+        named = "weights of 0" if given else f'weighting="{own}"'
         raise AttributeError(
-            f'inverse_transform does not exist for weighting="{estimator.weighting}": features '
-            "of weight 0 cannot be recovered from the representation."
+            f"inverse_transform does not exist for {named}: features of weight 0 cannot be "
+            "recovered from the representation."
         )
     return True
 
@@ -82,64 +88,49 @@ class NonNegativeBase(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
+        tags.input_tags.positive_only = getattr(self, "negative", "error") != "shift"
         # Not through ClusterMixin: its checks feed negative data, which we must refuse.
         tags.estimator_type = "clusterer"
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
 
-class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBase):
-    """An estimator that keeps a ``Fitted`` record; subclasses have parameters and ``fit``."""
+class ClusterBase(InterpretationMixin, CallbackSupportMixin):
+    """An estimator that keeps a record of its clusters; subclasses have parameters and ``fit``."""
 
-    # Model files ask for everything that a ``Fitted`` record must have.
-    _keeps_fitted: ClassVar[bool] = True
+    # What it keeps; model files ask for everything that the record must have.
+    _record: ClassVar[type[FittedClusters]]
+    # Under what name it keeps how many clusters or components were chosen.
+    _number: ClassVar[str]
+    _non_negative: ClassVar[bool]
     # Constants of the default fit; benchmarks vary them.
     _defaults: ClassVar[Defaults] = DEFAULTS
-    weighting: str
     random_state: Any
     n_jobs: int | None
     verbose: int
-    embedding_: np.ndarray
-    assignments_: np.ndarray
     labels_: np.ndarray
 
     @abstractmethod
     def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
-        """Learn weights, basis, representation and clusters."""
+        """Learn what there is to learn."""
 
-    def fit_transform(
-        self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
-    ) -> np.ndarray:
-        """Fit and return the representation of the training samples, ``embedding_``."""
-        return self.fit(X, **fit_params).embedding_
+    @abstractmethod
+    def _asked(self) -> Settings:
+        """The parameters, checked."""
+
+    @abstractmethod
+    def _settings(self) -> Settings:
+        """Settings of the fit, with the number of components that it had."""
+
+    @abstractmethod
+    def _scheme(self, settings: Settings) -> type[Scheme]:
+        """How it fits."""
 
     def fit_predict(
         self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
     ) -> np.ndarray:
         """Fit and return the cluster of each training sample, ``labels_``."""
         return self.fit(X, **fit_params).labels_
-
-    def transform(self, X: ArrayLike | sp.sparray) -> np.ndarray:
-        """Representation of new samples.
-
-        Each is solved on its own, with basis and weights as fitted, and is held to its
-        nearest training samples by the graph term; other new samples have no influence.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Non-negative data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-        """
-        check_is_fitted(self)
-        data = in_ordinary_units(self, check_data(self, X, reset=False), reset=False)
-        if is_dask(data):
-            return self._lazily("transform", data, len(self.components_))
-        return self._new_rows("encode", data).astype(working_dtype(data.dtype))
 
     def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
         """Cluster of new samples.
@@ -151,53 +142,39 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Non-negative data.
+            Data of the kind that was fitted.
 
         Returns
         -------
         ndarray of shape (n_samples,)
         """
         check_is_fitted(self)
-        data = in_ordinary_units(self, check_data(self, X, reset=False), reset=False)
+        data = self._checked(X)
         if is_dask(data):
             return self._lazily("predict", data, None)
         return self._new_rows("predict", data)
 
-    @available_if(_recovers_rows)  # type: ignore[untyped-decorator]
-    def inverse_transform(self, X: ArrayLike) -> np.ndarray:
-        """Samples from their representation.
+    def _checked(self, X: Any, *, reset: bool = False) -> Data:
+        """Data as a fit may see them; ``reset`` for those of the fit itself."""
+        shift = getattr(self, "negative", "error") == "shift"
+        data = check_data(self, X, reset=reset, non_negative=self._non_negative and not shift)
+        if shift:
+            data = shifted(self, data, reset=reset)
+        return in_ordinary_units(self, data, reset=reset)
 
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            Representation.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_features)
-        """
-        from fnmf._schemes import SCHEMES
-
-        check_is_fitted(self)
-        codes = check_array(X, dtype=(np.float64, np.float32), input_name="X")
-        if codes.shape[1] != self._n_features_out:
-            raise ValueError(
-                f"X has {codes.shape[1]} columns, but the representation of this "
-                f"{type(self).__name__} has {self._n_features_out}; pass what transform returns."
-            )
-        rows = SCHEMES[self._settings().weighting].decode(Fitted.of(vars(self)), codes)
+    def _as_given(self, rows: Any) -> Any:
+        """Rows as a fit sees them in the units of the data, and where these start."""
         # Models stored before there were units have none.
-        return rows * getattr(self, "unit_", 1.0)
+        rows, shift = rows * getattr(self, "unit_", 1.0), getattr(self, "shift_", None)
+        return rows if shift is None or not shift.any() else rows - shift.astype(rows.dtype)
 
     def _new_rows(self, what: str, data: Data) -> np.ndarray:
         """What the scheme of the fit makes of new rows."""
-        from fnmf._schemes import SCHEMES
         from fnmf.execution import threads
 
-        settings, fitted = self._settings(), Fitted.of(vars(self._light()))
+        settings, fitted = self._settings(), self._record.of(vars(self._light()))
         with threads(settings.n_jobs) as runner:
-            scheme = SCHEMES[settings.weighting]
-            return getattr(scheme, what)(fitted, settings, view_of(data), runner)
+            return getattr(self._scheme(settings), what)(fitted, settings, view_of(data), runner)
 
     def _numbered(self, settings: Settings, data: Data) -> tuple[Settings, dict[str, Any]]:
         """Settings with a number of components, and what is to be kept of its choice."""
@@ -214,21 +191,10 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
             number = choose_number(view, settings, NUMBERS, seed, runner, self._defaults)
         return settings.with_components(number.n_components), number.kept()
 
-    def _settings(self) -> Settings:
-        """Settings of the fit, with the number of components that it had."""
-        settings = Settings.of(vars(self))
-        serves = Fitted.serves_relevance(vars(self))
-        if serves is not (settings.weighting == "relevance"):
-            raise ValueError(
-                f'weighting was set to "{settings.weighting}" after a fit with another one; fit '
-                "again, or set it back."
-            )
-        return settings.with_components(len(self.components_))
-
-    def _adopt(self, fitted: Fitted, X: Any) -> None:
+    def _adopt(self, fitted: FittedClusters, X: Any) -> None:
         """Keep what was fitted on X, and nothing of an earlier fit."""
         attributes = in_chunks(fitted.attributes(), X)
-        for name in Fitted.names():
+        for name in self._record.names():
             if name in attributes:
                 setattr(self, name, attributes[name])
             elif hasattr(self, name):
@@ -245,11 +211,9 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
         return new_rows(light, method, X, width, dtype)
 
     def _light(self) -> Self:
-        """A copy without Dask arrays: of all that they hold new rows need one row."""
+        """A copy without Dask arrays of rows, which new rows do not need."""
         light = copy(self)
         if is_dask(vars(self).get("labels_")):
-            light.assignments_ = self.assignments_[:1].compute()  # type: ignore[attr-defined]
-            light.embedding_ = np.empty((0, len(self.components_)), self.embedding_.dtype)
             light.labels_ = np.empty(0, self.labels_.dtype)
         return light
 
@@ -273,3 +237,90 @@ class FactorisationBase(InterpretationMixin, CallbackSupportMixin, NonNegativeBa
         from fnmf.display import summary_html
 
         return summary_html(self)
+
+
+class FactorisationBase(ClusterBase, NonNegativeBase):
+    """An estimator that keeps a ``Fitted`` record; subclasses have parameters and ``fit``."""
+
+    _record = Fitted
+    _number = "n_components"
+    _non_negative = True
+    weighting: Any
+    embedding_: np.ndarray
+    assignments_: np.ndarray
+
+    def fit_transform(
+        self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
+    ) -> np.ndarray:
+        """Fit and return the representation of the training samples, ``embedding_``."""
+        return self.fit(X, **fit_params).embedding_
+
+    def transform(self, X: ArrayLike | sp.sparray) -> np.ndarray:
+        """Representation of new samples.
+
+        Each is solved on its own, with basis and weights as fitted, and is held to its
+        nearest training samples by the graph term; other new samples have no influence.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        data = self._checked(X)
+        if is_dask(data):
+            return self._lazily("transform", data, len(self.components_))
+        return self._new_rows("encode", data).astype(working_dtype(data.dtype))
+
+    @available_if(_recovers_rows)  # type: ignore[untyped-decorator]
+    def inverse_transform(self, X: ArrayLike) -> np.ndarray:
+        """Samples from their representation.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Representation.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        codes = check_array(X, dtype=(np.float64, np.float32), input_name="X")
+        if codes.shape[1] != self._n_features_out:
+            raise ValueError(
+                f"X has {codes.shape[1]} columns, but the representation of this "
+                f"{type(self).__name__} has {self._n_features_out}; pass what transform returns."
+            )
+        scheme = self._scheme(self._settings())
+        return self._as_given(scheme.decode(Fitted.of(vars(self)), codes))
+
+    def _asked(self) -> Settings:
+        return Settings.of(vars(self))
+
+    def _settings(self) -> Settings:
+        settings = self._asked()
+        serves = Fitted.serves_relevance(vars(self))
+        if serves is not (settings.scheme == "relevance"):
+            raise ValueError(
+                f'weighting was set to "{settings.weighting}" after a fit with another one; fit '
+                "again, or set it back."
+            )
+        return settings.with_components(len(self.components_))
+
+    def _scheme(self, settings: Settings) -> type[Scheme]:
+        from fnmf._schemes import SCHEMES
+
+        return SCHEMES[settings.scheme]
+
+    def _light(self) -> Self:
+        light = super()._light()
+        if is_dask(vars(self).get("labels_")):
+            # Of all that they share new rows need one row.
+            light.assignments_ = self.assignments_[:1].compute()  # type: ignore[attr-defined]
+            light.embedding_ = np.empty((0, len(self.components_)), self.embedding_.dtype)
+        return light

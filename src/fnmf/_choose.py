@@ -11,7 +11,7 @@ from fnmf._settings import Settings
 from fnmf.choosing.number import NUMBERS, NumberOfClusters, choose_number
 from fnmf.data import view_of
 from fnmf.execution import threads
-from fnmf.validation import check_data, check_integer, in_ordinary_units
+from fnmf.validation import check_integer
 
 __all__ = ["choose_n_components"]
 
@@ -69,7 +69,7 @@ def choose_n_components(
         raise ValueError("numbers has no number above 1; pass a range such as range(2, 16).")
     model = FNMF("auto", random_state=random_state, n_jobs=n_jobs, **parameters)
     settings = Settings.of(model.get_params(deep=False))
-    data = in_ordinary_units(model, check_data(model, X, reset=True), reset=True)
+    data = model._checked(X, reset=True)
     seed = as_random_state(random_state).randint(_MAX_SEED)
     with threads(settings.n_jobs) as runner:
         return choose_number(view_of(data), settings, wanted, seed, runner)

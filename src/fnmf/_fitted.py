@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,13 +29,11 @@ def _always(kind: Any) -> bool:
     return "None" not in str(kind)
 
 
-# Fields that new rows need together, each kept under its name with an underscore.
-_SERVING = ("caps", "units", "omega", "prices", "mean", "row_scales", "strength")
-
-
 @dataclass(frozen=True, kw_only=True)
-class Fitted:
-    """A fitted model, explained at :class:`fnmf.FNMF`; hidden ones serve new rows.
+class FittedClusters:
+    """Clusters and features, explained at :class:`fnmf.RelevanceClusterer`.
+
+    Hidden ones serve new rows.
 
     Attributes
     ----------
@@ -43,60 +41,47 @@ class Fitted:
         Training data, among which neighbours of new rows are looked up; a reference.
     caps, units : ndarray of shape (d,)
         Largest values let through, and factors that bring features to common units.
-    omega, prices : ndarray of shape (m, d)
-        Weights on the residual, and prices of leaving features out.
-    mean, row_scales : ndarray of shape (d,) and (n,)
-        Mean of the scaled rows, and one over their lengths.
+    omega : ndarray of shape (m, d)
+        Weights on the features.
+    row_scales : ndarray of shape (n,)
+        One over the lengths of the rows.
     row_scale : float or None
         The one factor of all rows; ``None`` if each was brought to unit length.
-    held_codes, held_labels : ndarray of shape (r, c) and (r,), or None
-        Codes and labels of ``rows``, where these are only some of the training data.
+    held_labels : ndarray of shape (r,) or None
+        Labels of ``rows``, where these are only some of the training data.
     centres : ndarray of shape (k, d) or None
         Means of the clusters in scaled rows, where these decide who belongs to them.
-    strength : float
-        β in the units of the data.
     warnings : tuple of Warning
         What the user should be told.
     """
 
-    components: np.ndarray = _kept("components_", "cd")
-    embedding: np.ndarray = _kept("embedding_", "nc", live=True)
-    feature_weights: np.ndarray = _kept("feature_weights_", "md")
-    assignments: np.ndarray = _kept("assignments_", "nm", live=True)
+    # Fields that new rows need together, each kept under its name with an underscore.
+    serving: ClassVar[tuple[str, ...]] = ("caps", "units", "omega", "row_scales")
+
     feature_importances: np.ndarray = _kept("feature_importances_", "d")
     feature_relevance: np.ndarray | None = _kept("feature_relevance_", "d")
-    effective_features: np.ndarray = _kept("effective_features_", "m")
-    weighting_overlap: np.ndarray | None = _kept("weighting_overlap_", "mm")
-    empty_weight: np.ndarray | None = _kept("empty_weight_", "m")
+    feature_qvalues: np.ndarray | None = _kept("feature_qvalues_", "d")
+    column_kinds: np.ndarray | None = _kept("column_kinds_", "d")
     graph: sp.csr_array | None = _kept("graph_", "nn", optional=True)
     labels: np.ndarray | None = _kept("labels_", "n")
     sample_confidence: np.ndarray | None = _kept("sample_confidence_", "n")
     second_labels: np.ndarray | None = _kept("second_labels_", "n")
     cluster_stability: np.ndarray | None = _kept("cluster_stability_", "k")
-    feature_qvalues: np.ndarray | None = _kept("feature_qvalues_", "d")
-    n_components: int | None = _kept("n_components_", None)
+    n_clusters: int | None = _kept("n_clusters_", None)
     k_scores: np.ndarray | None = _kept("k_scores_", None)
     k_interval: tuple[int, int] | None = _kept("k_interval_", None)
     k_also: tuple[int, ...] | None = _kept("k_also_", None)
-    objective: float | None = _kept("objective_", None)
-    history: np.ndarray | None = _kept("history_", None)
-    n_iter: int | None = _kept("n_iter_", None)
     chosen: list[dict[str, Any]] | None = _kept("chosen_", None)
     structure: float | None = _kept("structure_", None)
     structure_found: bool | None = _kept("structure_found_", None, optional=True)
-    kmeans: KMeans | None = _kept("_kmeans", None)
     rows: Data = _kept("_fit_X", "rd")
     caps: np.ndarray | None = _kept("_caps", "d")
     units: np.ndarray | None = _kept("_units", "d")
     omega: np.ndarray | None = _kept("_omega", "md")
-    prices: np.ndarray | None = _kept("_prices", "md")
-    mean: np.ndarray | None = _kept("_mean", "d")
     row_scales: np.ndarray | None = _kept("_row_scales", "r")
     row_scale: float | None = _kept("_row_scale", None)
-    held_codes: np.ndarray | None = _kept("_held_codes", "rc")
     held_labels: np.ndarray | None = _kept("_held_labels", "r")
     centres: np.ndarray | None = _kept("_centres", "kd")
-    strength: float | None = _kept("_strength", None)
     warnings: tuple[Warning, ...] = ()
 
     @classmethod
@@ -125,7 +110,7 @@ class Fitted:
         weighting all or nothing; all if the model is known to be ``relevance``.
         """
         needed = {f.metadata["attribute"] for f in fields(cls) if f.metadata and _always(f.type)}
-        serving = {f"_{name}" for name in _SERVING}
+        serving = {f"_{name}" for name in cls.serving}
         if relevance or serving & set(attributes):
             needed |= serving
         return sorted(needed - set(attributes))
@@ -145,3 +130,39 @@ class Fitted:
             live = copy and f.metadata.get("live")
             found[f.metadata["attribute"]] = value.copy() if live else value
         return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted(FittedClusters):
+    """A fitted factorisation, explained at :class:`fnmf.FNMF`; hidden ones serve new rows.
+
+    Attributes
+    ----------
+    prices : ndarray of shape (m, d)
+        Prices of leaving features out.
+    mean : ndarray of shape (d,)
+        Mean of the scaled rows.
+    held_codes : ndarray of shape (r, c) or None
+        Codes of ``rows``, where these are only some of the training data.
+    strength : float
+        β in the units of the data.
+    """
+
+    serving: ClassVar[tuple[str, ...]] = (*FittedClusters.serving, "prices", "mean", "strength")
+
+    components: np.ndarray = _kept("components_", "cd")
+    embedding: np.ndarray = _kept("embedding_", "nc", live=True)
+    feature_weights: np.ndarray = _kept("feature_weights_", "md")
+    assignments: np.ndarray = _kept("assignments_", "nm", live=True)
+    effective_features: np.ndarray = _kept("effective_features_", "m")
+    weighting_overlap: np.ndarray | None = _kept("weighting_overlap_", "mm")
+    empty_weight: np.ndarray | None = _kept("empty_weight_", "m")
+    n_components: int | None = _kept("n_components_", None)
+    objective: float | None = _kept("objective_", None)
+    history: np.ndarray | None = _kept("history_", None)
+    n_iter: int | None = _kept("n_iter_", None)
+    kmeans: KMeans | None = _kept("_kmeans", None)
+    prices: np.ndarray | None = _kept("_prices", "md")
+    mean: np.ndarray | None = _kept("_mean", "d")
+    held_codes: np.ndarray | None = _kept("_held_codes", "rc")
+    strength: float | None = _kept("_strength", None)

@@ -7,27 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._base import FactorisationBase, workplace
+from fnmf._base import ClusterBase, workplace
 from fnmf._callbacks import IterationHooks
 from fnmf._checkpoint import open_checkpoint
-from fnmf._fitted import Fitted
 from fnmf._random import as_random_state
-from fnmf._schemes import SCHEMES
-from fnmf._settings import Settings
 from fnmf.choosing.consensus import consensus
 from fnmf.choosing.starts import best_start
 from fnmf.factorization import Problem
-from fnmf.validation import check_data, in_ordinary_units
 
 _MAX_SEED = np.iinfo(np.int32).max
 
 
-def fit_estimator(estimator: FactorisationBase, X: Any, checkpoint: Any) -> Fitted:
+def fit_estimator(
+    estimator: ClusterBase, X: Any, checkpoint: Any = None, guidance: Any = None
+) -> Any:
     """Validate, fit from all starts, and set the attributes; returns the record with warnings."""
-    settings = Settings.of(vars(estimator))
-    scheme = SCHEMES[settings.weighting]
+    settings = estimator._asked()
+    scheme = estimator._scheme(settings)
     scheme.check(settings)
-    data = in_ordinary_units(estimator, check_data(estimator, X, reset=True), reset=True)
+    data = estimator._checked(X, reset=True)
+    if guidance is not None:
+        settings = guidance.settings(settings, data)
     settings, number = estimator._numbered(settings, data)
     settings = settings.for_data(data)
     # Drawn again after the choice: a seed gives the same fit as with the number given.
@@ -39,11 +39,18 @@ def fit_estimator(estimator: FactorisationBase, X: Any, checkpoint: Any) -> Fitt
     with workplace(estimator, data, settings.n_jobs) as (view, runner):
         cache, seeds = open_checkpoint(checkpoint, settings, view, drawn, runner, any_seeds=free)
         problem = Problem(
-            settings, view, int(seeds[-1]), hooks, cache, defaults=estimator._defaults
+            settings,
+            view,
+            int(seeds[-1]),
+            hooks,
+            cache,
+            defaults=estimator._defaults,
+            guidance=guidance,
         )
-        fitted = best_start(problem, seeds[:-1], runner)
+        fitted = best_start(problem, seeds[:-1], runner, scheme)
         if settings.consensus is not None:
             fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)
-    estimator._adopt(replace(fitted, n_components=settings.n_components, **number), data)
+    number[estimator._number] = settings.n_components
+    estimator._adopt(replace(fitted, **number), data)
     hooks.end()
     return fitted

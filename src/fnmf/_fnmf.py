@@ -53,13 +53,16 @@ class FNMF(FactorisationBase):
         symmetric non-negative matrix of shape (n_samples, n_samples) is used as it is. ``None``
         leaves the graph out.
 
-    weighting : {"relevance", "paper", "uniform"}, default="relevance"
+    weighting : {"relevance", "paper", "uniform"} or array of shape (n_features,), \
+            default="relevance"
         ``"relevance"``: a feature counts as far as the clusters explain it better than chance.
         How rows and columns are scaled is found out on a sample of the rows, see ``row_norm``
         and ``column_units``; values are capped at twice the mean of a feature's positive ones,
         and copies of a feature share one vote. ``"paper"``: weights
         on the simplex, learned as in the article; they collapse on data whose features differ
-        in energy. ``"uniform"``: all features weigh 1/d, nothing is learned.
+        in energy. ``"uniform"``: all features weigh 1/d, nothing is learned. An array holds
+        weights of your own, at least 0: one weighting, used as it is for the data and for the
+        neighbours.
 
     graph_refresh : int or None, default=None
         How often the neighbour graph is rebuilt from the weighted features. ``None`` means 3
@@ -105,6 +108,12 @@ class FNMF(FactorisationBase):
     consensus : int or None, default=None
         Resamples, each of four fifths of the samples, to fit as well. All of them vote for the
         clusters, and say how sure these are.
+
+    negative : {"error", "shift"}, default="error"
+        What is done about features with negative values, which cannot be factorised.
+        ``"error"`` refuses them. ``"shift"`` lets them start at 0: the smallest value of each is
+        taken off, and added again by ``inverse_transform``. Values of new rows that lie below it
+        are raised to it, with a warning, and counted in ``n_clipped_``.
 
     max_iter : int, default=300
         Most iterations of a start; with several rounds, of each.
@@ -166,7 +175,8 @@ class FNMF(FactorisationBase):
         Agreement of the clusters found from two halves of the features, in standard deviations
         from chance. Only for ``weighting="relevance"``, and where it could be tested.
     structure_found_ : bool or None
-        Whether that is more than chance; ``None`` if it could not be tested.
+        Whether the clusters are more than chance, by ``structure_`` (more than 5) or by a second
+        test with the features in use, see the page on relevance; ``None`` if neither could be made.
     sample_confidence_ : ndarray of shape (n_samples,)
         Probability that a sample is of the kind that most of its cluster is of, from the votes
         of its neighbours (of the resamples, if there are any).
@@ -179,6 +189,9 @@ class FNMF(FactorisationBase):
     feature_qvalues_ : ndarray of shape (n_features,)
         The smallest rate of false discoveries at which a feature is called relevant: of those
         with at most 0.1, about a tenth is there by chance. Only for ``weighting="relevance"``.
+    column_kinds_ : ndarray of shape (n_features,)
+        Kind of each feature, ``"flag"``, ``"category"``, ``"integer"``, ``"continuous"`` or
+        ``"constant"``, where ``"relevance"`` treats the data as a table of few columns.
     n_components_ : int
         Number of components, chosen or given.
     k_scores_ : structured ndarray
@@ -199,6 +212,10 @@ class FNMF(FactorisationBase):
         A power of two by which data in extreme units (below 1e-40 or above 1e40, in single
         precision below 1e-8 or above 1e8) were divided, 1 for all others. What is fitted
         describes the divided data; new rows are divided too.
+    shift_ : ndarray of shape (n_features,)
+        What was added to each feature. Only for ``negative="shift"``, as the next.
+    n_clipped_ : int
+        Values of new rows since the fit that were below the smallest of the fit.
     n_features_in_ : int
         Features seen during fit.
 
@@ -245,7 +262,7 @@ class FNMF(FactorisationBase):
         smoothness: float = 100.0,
         n_neighbors: int = 5,
         graph: Any = "adaptive",
-        weighting: str = "relevance",
+        weighting: Any = "relevance",
         graph_refresh: int | None = None,
         assignment: str = "sample",
         solver: str = "mu-fast",
@@ -255,6 +272,7 @@ class FNMF(FactorisationBase):
         normalize_components: bool = True,
         n_clusters: int | None = None,
         consensus: int | None = None,
+        negative: str = "error",
         max_iter: int = 300,
         tol: float = 1e-4,
         n_init: int = 1,
@@ -278,6 +296,7 @@ class FNMF(FactorisationBase):
         self.normalize_components = normalize_components
         self.n_clusters = n_clusters
         self.consensus = consensus
+        self.negative = negative
         self.max_iter = max_iter
         self.tol = tol
         self.n_init = n_init

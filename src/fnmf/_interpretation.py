@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from fnmf._fitted import Fitted
-from fnmf.data import is_dask, view_of
+from fnmf._fitted import Fitted, FittedClusters
+from fnmf.data import View, is_dask, view_of
 from fnmf.relevance.defaults import DEFAULTS
-from fnmf.validation import check_data, check_integer, in_ordinary_units
+from fnmf.validation import check_integer
 
 _FEWEST_TO_SCORE = 3
 
@@ -55,21 +55,20 @@ class InterpretationMixin:
         >>> search.fit(X).best_params_
         {'n_components': 3}
         """
-        from fnmf._schemes import SCHEMES
         from fnmf.affinity import neighbor_graph, ties_between
         from fnmf.execution import threads
 
         check_is_fitted(self)
-        data: Any = in_ordinary_units(self, check_data(self, X, reset=False), reset=False)
+        model: Any = self
+        data: Any = model._checked(X)
         if is_dask(data):
             raise ValueError("score takes data in memory; pass a sample of the rows, computed.")
         n = data.shape[0]
         if n < _FEWEST_TO_SCORE:
             raise ValueError(f"score needs at least {_FEWEST_TO_SCORE} samples, got n_samples={n}.")
-        model: Any = self
-        settings, fitted = model._settings(), Fitted.of(vars(model._light()))
+        settings, fitted = model._settings(), model._record.of(vars(model._light()))
         with threads(settings.n_jobs) as runner:
-            scheme = SCHEMES[settings.weighting]
+            scheme = model._scheme(settings)
             labels = scheme.predict(fitted, settings, view_of(data), runner)
             weighted, _ = scheme.comparable_rows(fitted, view_of(data), runner)
             near = min(settings.n_neighbors, n - 2)
@@ -118,8 +117,11 @@ class InterpretationMixin:
         from fnmf.describe import describe_clusters
 
         check_is_fitted(self)
-        fitted = Fitted.of(vars(self))
+        model: Any = self
+        fitted = model._record.of(vars(self))
         rows, labels = _rows_to_describe(fitted, X)
+        if X is None and _in_other_units(model):
+            rows = model._as_given(rows)
         relevant = None
         if fitted.feature_qvalues is not None:
             relevant = fitted.feature_qvalues <= DEFAULTS.false_discoveries
@@ -172,27 +174,26 @@ class InterpretationMixin:
         >>> bool(why.cluster == model.labels_[0]), len(why.nearest)
         (True, 5)
         """
-        from fnmf._schemes import SCHEMES
         from fnmf.execution import threads
         from fnmf.explain import Case, explained
 
         check_is_fitted(self)
         check_integer("top", top, low=1)
         model: Any = self
-        settings, fitted = model._settings(), Fitted.of(vars(self))
+        settings, fitted = model._settings(), model._record.of(vars(self))
         own, row = _sample(self, fitted, sample)
         labels = fitted.labels if fitted.held_labels is None else fitted.held_labels
         assert labels is not None
-        told, unit = None, getattr(self, "unit_", 1.0)
+        told = None
         if X is not None and own is not None:
             rows, _ = _rows_to_describe(fitted, X)
             told = (_row(rows, own), rows)
-        elif unit != 1.0:
-            kept: Any = fitted.rows
-            told = (row * unit, kept * unit)
+        elif _in_other_units(model):
+            told = (model._as_given(row), model._as_given(fitted.rows))
         with threads(settings.n_jobs) as runner:
-            there = SCHEMES[settings.weighting].comparable_rows(fitted, view_of(row), runner)
-            cluster, second, sure = _clusters(model, fitted, row, own)
+            scheme = model._scheme(settings)
+            there = scheme.comparable_rows(fitted, view_of(row), runner)
+            cluster, second, sure = _clusters(model, fitted, row, own, there)
             found = explained(
                 Case(
                     row,
@@ -213,16 +214,28 @@ class InterpretationMixin:
         return found.to_frame() if as_frame else found
 
 
+def _in_other_units(model: Any) -> bool:
+    """Whether a model sees its rows divided or shifted."""
+    shift = getattr(model, "shift_", None)
+    return getattr(model, "unit_", 1.0) != 1.0 or (shift is not None and bool(shift.any()))
+
+
 def _clusters(
-    model: Any, fitted: Fitted, row: Any, own: int | None
+    model: Any, fitted: Any, row: Any, own: int | None, there: tuple[View, View]
 ) -> tuple[int, int, float | None]:
     """Cluster, second-best and confidence of a row."""
     if own is not None and fitted.second_labels is not None and fitted.labels is not None:
         sure = None if fitted.sample_confidence is None else float(fitted.sample_confidence[own])
         return int(fitted.labels[own]), int(fitted.second_labels[own]), sure
     cluster = int(model._new_rows("predict", row)[0])
-    code = model._new_rows("encode", row)[0].astype(np.float64)
-    centres = _centres(fitted)
+    if isinstance(fitted, Fitted):
+        code = model._new_rows("encode", row)[0].astype(np.float64)
+        centres = _centres(fitted)
+    else:
+        # Without codes the weighted features tell, those of the rows that the model has kept.
+        labels = fitted.labels if fitted.held_labels is None else fitted.held_labels
+        new, kept = (view.rows(0, view.shape[0]) for view in there)
+        code, centres = _dense(new)[0], _means(kept, labels)
     gaps = ((centres - code) ** 2).sum(axis=1)
     gaps[cluster] = np.inf
     return cluster, int(gaps.argmin()) if len(gaps) > 1 else cluster, None
@@ -233,14 +246,25 @@ def _centres(fitted: Fitted) -> np.ndarray:
     few = fitted.held_labels is not None and fitted.held_codes is not None
     labels: Any = fitted.held_labels if few else fitted.labels
     codes: Any = fitted.held_codes if few else fitted.embedding
+    return _means(codes, labels)
+
+
+def _means(rows: Any, labels: np.ndarray) -> np.ndarray:
+    """Means of rows by label; infinitely far where there are none."""
+    from fnmf.statistics import indicator
+
     k = int(labels.max()) + 1
     counts = np.bincount(labels, minlength=k)
-    sums = np.zeros((k, codes.shape[1]))
-    np.add.at(sums, labels, codes.astype(np.float64))
+    sums = _dense(indicator(labels, k, np.dtype(np.float64)) @ rows)
     return np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], np.inf)
 
 
-def _rows_to_describe(fitted: Fitted, X: Any) -> tuple[Any, np.ndarray]:
+def _dense(rows: Any) -> np.ndarray:
+    is_sparse: bool = sp.issparse(rows)
+    return np.asarray(rows.toarray() if is_sparse else rows, np.float64)
+
+
+def _rows_to_describe(fitted: FittedClusters, X: Any) -> tuple[Any, np.ndarray]:
     """Rows in the units to be told, and their clusters."""
     if X is None:
         labels = fitted.labels if fitted.held_labels is None else fitted.held_labels
@@ -257,7 +281,7 @@ def _rows_to_describe(fitted: Fitted, X: Any) -> tuple[Any, np.ndarray]:
     return sp.csr_array(rows) if is_sparse else rows, fitted.labels
 
 
-def _sample(estimator: Any, fitted: Fitted, sample: Any) -> tuple[int | None, Any]:
+def _sample(estimator: Any, fitted: FittedClusters, sample: Any) -> tuple[int | None, Any]:
     """Position of a sample among the rows of the fit, if it is one, and its row."""
     if np.ndim(sample) == 0 and not sp.issparse(sample):
         assert fitted.labels is not None
@@ -271,7 +295,7 @@ def _sample(estimator: Any, fitted: Fitted, sample: Any) -> tuple[int | None, An
             )
         return at, _row(fitted.rows, at)
     row = sample if sp.issparse(sample) else np.atleast_2d(np.asarray(sample))
-    data: Any = in_ordinary_units(estimator, check_data(estimator, row, reset=False), reset=False)
+    data: Any = estimator._checked(row)
     if data.shape[0] != 1:
         raise ValueError(f"sample has {data.shape[0]} rows; explain takes one at a time.")
     return None, data

@@ -17,6 +17,7 @@ from fnmf.validation import (
     check_integer,
     check_jobs,
     check_real,
+    check_weights,
 )
 
 
@@ -30,7 +31,7 @@ class Settings:
     smoothness: float
     n_neighbors: int
     graph: Any
-    weighting: str
+    weighting: Any
     graph_refresh: int | None
     assignment: str
     solver: str
@@ -45,6 +46,7 @@ class Settings:
     n_init: int
     n_jobs: int | None
     verbose: int
+    negative: str
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
@@ -62,7 +64,11 @@ class Settings:
         check_integer("n_neighbors", self.n_neighbors, low=1)
         if isinstance(self.graph, str):
             check_choice("graph", self.graph, ("adaptive", "approximate"))
-        check_choice("weighting", self.weighting, ("relevance", "paper", "uniform"))
+        if isinstance(self.weighting, str):
+            check_choice("weighting", self.weighting, ("relevance", "paper", "uniform"))
+        else:
+            check_weights(self.weighting)
+        check_choice("negative", self.negative, ("error", "shift"))
         if self.graph_refresh is not None:
             check_integer("graph_refresh", self.graph_refresh, low=0)
         check_choice("assignment", self.assignment, ("sample", "shared"))
@@ -89,8 +95,9 @@ class Settings:
     def for_data(self, data: Data) -> Self:
         """The same with a graph and a start of the user's checked against the data."""
         n_samples = data.shape[0]
-        for name, number in (("n_components", self.n_components), ("n_clusters", self.clusters)):
-            if number > n_samples:
+        for name in ("n_clusters", "n_components"):
+            number = getattr(self, name)
+            if number is not None and number > n_samples:
                 raise ValueError(
                     f"{name}={number} is more than the {n_samples} samples of X "
                     f"(n_samples = {n_samples}); lower {name} or pass more samples."
@@ -102,10 +109,14 @@ class Settings:
             )
         if is_dask(data):
             self._check_remote()
+        weighting = self.weighting
+        if self.scheme == "given":
+            weighting = check_weights(weighting, data.shape[1])
         graph = self.graph
         if not (graph is None or self.builds_graph):
             graph = check_graph(graph, n_samples, working_dtype(data.dtype))
-        return replace(self, graph=graph, init=check_init(self.init, data, self.n_components))
+        init = check_init(self.init, data, self.n_components)
+        return replace(self, graph=graph, init=init, weighting=weighting)
 
     def _check_remote(self) -> None:
         """What needs all samples in one place cannot have them on a cluster."""
@@ -116,9 +127,9 @@ class Settings:
                 'graph must be "adaptive", which holds the rows of a Dask array to some of them, '
                 "or None; other graphs need all rows in one place."
             )
-        if self.weighting != "relevance":
+        if self.scheme != "relevance":
             raise ValueError(
-                f'weighting="{self.weighting}" builds its graph from all rows in one place, which '
+                f'weighting="{self.scheme}" builds its graph from all rows in one place, which '
                 'a Dask array does not have; use weighting="relevance", or graph=None.'
             )
         if self.in_turn:
@@ -127,6 +138,32 @@ class Settings:
                 'neighbours, which the rows of a Dask array do not have; use "mu-fast", or '
                 "graph=None."
             )
+
+    def with_signs(self) -> Self:
+        """The same for rows with negative values: 0 is no natural end of these.
+
+        Rows keep their lengths unless asked for otherwise. Of directions units of the spread would
+        say nothing.
+        """
+        if self.column_units == "typical":
+            raise ValueError(
+                'column_units="typical" divides by the mean of the positive values, which means '
+                'nothing for features with negative values; use "spread", "own" or "auto".'
+            )
+        if self.row_norm != "unit":
+            return replace(self, row_norm="none")
+        units = "own" if self.column_units == "auto" else self.column_units
+        return replace(self, column_units=units)
+
+    @property
+    def scheme(self) -> str:
+        """Name of the way to fit: the weighting, or ``"given"`` for weights of the user's."""
+        return self.weighting if isinstance(self.weighting, str) else "given"
+
+    @property
+    def signed(self) -> bool:
+        """Whether rows with negative values are taken as they are, which no factorisation can."""
+        return self.negative == "keep"
 
     @property
     def automatic(self) -> bool:

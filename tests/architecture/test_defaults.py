@@ -71,7 +71,6 @@ ALLOWED = {
     ("prepare.py", 1e-12): "avoids a division by 0",
     ("sample.py", 1e-300): "avoids the logarithm of 0",
     ("sample.py", 4): "fourth moments",
-    ("scores.py", 1e-12): "avoids a division by 0",
     ("selection.py", 1e-9): "rounding",
     ("scores.py", 3): "clusters of which two can be one group",
     ("weights.py", 1e-12): "avoids a division by 0",

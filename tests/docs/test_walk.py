@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from fnmf.cli._app import app
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", "docs/start.md", "docs/from_sklearn.md"]
+PAGES = ["README.md", "docs/start.md", "docs/stages.md", "docs/from_sklearn.md"]
 
 
 def blocks(page, language):

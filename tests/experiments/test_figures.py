@@ -47,13 +47,14 @@ def filled(tmp_path_factory):
                 for beta in (0.1, 1.0, 10.0):
                     params = (("diversity", lam), ("smoothness", beta))
                     acc = 0.9 if params == best else rng.uniform(0.3, 0.6)
-                    add(store, Run(name, "FNMF", params, 0), acc)
+                    add(store, Run(name, "FNMF (article)", params, 0), acc)
             for m in (1, 2, 4, 5, 6):
                 for seed in range(3):
-                    run = Run(name, "FNMF", (*best, ("n_weightings", m)), seed, "components")
+                    params = (*best, ("n_weightings", m))
+                    run = Run(name, "FNMF (article)", params, seed, "components")
                     add(store, run, 0.5 + 0.05 * m + 0.01 * seed)
             add(
-                store, Run(name, "FNMF", best, 0, "detail"), 0.9,
+                store, Run(name, "FNMF (article)", best, 0, "detail"), 0.9,
                 history=100 * np.exp(-np.arange(60) / 5) + 3,
                 weights=rng.dirichlet(np.ones(side**2), size=3),
             )  # fmt: skip

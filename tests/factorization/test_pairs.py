@@ -109,6 +109,7 @@ def test_ties_without_lists_pull_like_the_graph_they_stand_for():
 @pytest.mark.parametrize("graph", ["adaptive", None])
 def test_what_the_estimator_offers_fits_together(weighting, assignment, solver, graph):
     X, _ = make_blobs()
+    weighting = np.arange(X.shape[1]) if weighting == "given" else weighting
     parameters = {"weighting": weighting, "assignment": assignment, "solver": solver}
     model = FNMF(3, graph=graph, max_iter=500, tol=1e-2, random_state=0, **parameters)
     assert np.isfinite(model.fit(X).embedding_).all()

@@ -95,12 +95,16 @@ class Centres(NamedTuple):
         lengths = (codes**2).sum(axis=1)[:, None] + (self.means**2).sum(axis=1)
         return np.maximum(lengths - 2 * codes @ self.means.T, 0)
 
-    def votes(self, codes: np.ndarray) -> np.ndarray:
-        """Posterior of each cluster, if codes lie about their centres with one spread, (n, k)."""
+    def evidence(self, codes: np.ndarray) -> np.ndarray:
+        """Logarithm of the posterior of each cluster, up to that of the likeliest, (n, k)."""
         distances = self.squares(codes) / (2 * max(self.spread, _TINY))
         evidence = np.log(np.maximum(self.counts, _TINY)) - distances
         evidence -= evidence.max(axis=1, keepdims=True)
-        likely = np.exp(evidence)
+        return evidence
+
+    def votes(self, codes: np.ndarray) -> np.ndarray:
+        """Posterior of each cluster, if codes lie about their centres with one spread, (n, k)."""
+        likely = np.exp(self.evidence(codes))
         return likely / likely.sum(axis=1, keepdims=True)
 
 
@@ -150,11 +154,11 @@ class _SureWork:
         if len(self.level) < 2:
             sure[:], second[:] = 1, labels
             return rows, ()
-        near = self.centres.votes(codes)
         votes = self.counted(*ballots)
-        given = near if votes is None else votes
+        given = self.centres.votes(codes) if votes is None else votes
         odds = self.level[labels] + self.slope * _odds(_own(given, labels), self.doubt)
-        others = given.astype(np.float64) + _TINY * near
+        # Where clusters are far apart the posteriors of others are all 0; their logarithms are not.
+        others = given.astype(np.float64) + _TINY / (1 - self.centres.evidence(codes))
         others[np.arange(len(labels)), labels] = -1
         sure[:], second[:] = 1 / (1 + np.exp(-odds)), others.argmax(axis=1)
         return rows, ()

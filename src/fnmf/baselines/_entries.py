@@ -162,25 +162,18 @@ register_method(
 )
 register_method(
     Method(
-        "FNMF",
+        "FNMF (article)",
         _fnmf,
-        estimator="fnmf:FNMF",
-        label_rule="the partition of the graph; in the tables k-means on the representation",
         # One mixture for all samples is the update that the paper prints, and the better one.
         fixed={"weighting": "paper", "assignment": "shared", "solver": "mu"},
         grid={"diversity": GRID, "smoothness": GRID},
         citation=_PAPER,
-        card=Card(
-            "min Σ_ij p_ij²‖θ_j∘x_i − Uv_i‖² + λ Σ_{j≠l} θ_j·θ_l + β tr(VᵀLV); "
-            "by default weights by relevance",
-            "2sc + 5sm an iteration, m weightings; neighbours once",
-            "many features are useless, and which is not known; the default of this package",
-        ),
+        command=False,
     )
 )
 register_method(
     Method(
-        "FNMF-R",
+        "FNMF (tuned)",
         _fnmf,
         fixed={"weighting": "relevance"},
         grid={"smoothness": GRID},
@@ -190,10 +183,17 @@ register_method(
 )
 register_method(
     Method(
-        "FNMF-R, defaults",
+        "FNMF",
         _fnmf,
+        estimator="fnmf:FNMF",
+        label_rule="the partition of the graph; in the tables k-means on the representation",
         fixed={"weighting": "relevance"},
         citation=_PAPER,
-        command=False,
+        card=Card(
+            "min Σ_ij p_ij²‖θ_j∘x_i − Uv_i‖² + λ Σ_{j≠l} θ_j·θ_l + β tr(VᵀLV); "
+            "by default weights by relevance",
+            "2sc + 5sm an iteration, m weightings; neighbours once",
+            "many features are useless, and which is not known; the default of this package",
+        ),
     )
 )

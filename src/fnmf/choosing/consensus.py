@@ -31,7 +31,7 @@ def consensus(
     """
     settings, n, labels = problem.settings, problem.view.shape[0], _present(fitted.labels)
     k, rng = settings.clusters, np.random.RandomState(seed)
-    scheme = SCHEMES[settings.weighting]
+    scheme = SCHEMES[settings.scheme]
     kept = None if fitted.held_labels is None else view_of(fitted.rows)
     votes, held, overlaps = _members(labels, k), _held_votes(fitted, k), []
     for _ in range(n_resamples):

@@ -43,8 +43,9 @@ class NumberOfClusters:
         The smallest and largest defensible number: around the recommended one, all that lose no
         more against it than twice the standard error of that loss.
     also : tuple of int
-        Fewer groups that the clusters fall into, if those are at least 1.4 times as far from each other as
-        clusters within them: data with clusters within clusters have several right answers.
+        Fewer groups that the clusters fall into, if those are at least 1.4 times as far from each
+        other as clusters within them: data with clusters within clusters have several right
+        answers.
     scores : structured ndarray
         For every number ``k``: the ``score`` and its standard error ``spread``. What it is made
         of: the share of ties ``inside`` clusters on graphs of halves of the features, less most
@@ -127,7 +128,8 @@ def choose_number(
         nothing = np.empty(0, SCORES)
         empty = np.empty((0, n), np.int64)
         return NumberOfClusters(1, (1, 1), (), nothing, None, empty, np.arange(n))
-    statistics = feature_statistics(view, runner, defaults)
+    statistics = feature_statistics(view, runner, defaults, signed=settings.signed)
+    settings = settings.with_signs() if statistics.signed else settings
     search = partial(
         search_on_sample, statistics, settings, seed=seed, runner=runner, defaults=defaults
     )

@@ -9,15 +9,13 @@ each counts was found on labelled sets and planted ones (docs/choosing.md).
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.mixture import GaussianMixture
+from sklearn.metrics import adjusted_rand_score
 
 from fnmf.affinity import best_of, partition, small_graph, spectrum, ties_between
 from fnmf.execution import Runner
@@ -30,8 +28,7 @@ from fnmf.relevance.structure import (
     row_halves,
     rows_agree,
 )
-
-_TINY = 1e-12
+from fnmf.relevance.tables import cluster_table
 
 SCORES = np.dtype(
     [
@@ -63,6 +60,8 @@ class Numbers:
         Between the eigenvalue of each number and the next, of the graph that made the clusters.
     labels : ndarray of shape (K, n)
         Clusters for each number.
+    given : ndarray of shape (K,) or None
+        The score of each number where it does not follow from ties.
     """
 
     k: np.ndarray
@@ -71,6 +70,7 @@ class Numbers:
     eigengap: np.ndarray
     labels: np.ndarray
     defaults: Defaults = DEFAULTS
+    given: np.ndarray | None = None
 
     @property
     def trials(self) -> np.ndarray:
@@ -81,8 +81,8 @@ class Numbers:
 
     @property
     def score(self) -> np.ndarray:
-        """Mean score of each number, (K,)."""
-        return self.trials.mean(axis=0)
+        """Score of each number, (K,): the one given, or the mean over the graphs."""
+        return self.trials.mean(axis=0) if self.given is None else self.given
 
     @property
     def best(self) -> int:
@@ -112,11 +112,11 @@ def score_numbers(
     """Scores of all numbers, in rising order, with features weighted as a candidate does."""
     defaults = context.defaults
     rows, near = _prepared(context, chosen)
+    if context.table.range_units is not None:
+        return _found_again(rows, np.array(numbers), context)
     graph = small_graph(rows, near)
     labels = _clusters(graph, numbers, context, runner)
     everyone = np.arange(rows.shape[0])
-    if len(np.unique(context.groups[chosen.weights > 0])) <= defaults.few_columns:
-        return _by_mixtures(rows, np.array(numbers), labels, context)
     halves = feature_halves(context, chosen, near, defaults.feature_splits)
     judges = [(half, everyone) for half in halves]
     if not judges:
@@ -136,26 +136,26 @@ def score_numbers(
     return Numbers(k, tied[:, :, 0], tied[:, :, 1], gaps, labels, defaults)
 
 
-def _by_mixtures(
-    rows: Any, numbers: np.ndarray, labels: np.ndarray, context: SearchContext
-) -> Numbers:
-    """Scores in few columns: the BIC of Gaussian mixtures of halves of the rows, for each row.
+def _found_again(rows: np.ndarray, numbers: np.ndarray, context: SearchContext) -> Numbers:
+    """Scores of a table: how well k-means of halves of the rows finds the same clusters again.
 
-    Halves of so few columns share too little to compare them.
+    Clusters taken together are found again as well as single ones, clusters cut in two are not.
+    So the largest number whose clusters are found again is the best; if there is none, the one
+    that comes nearest to it.
     """
-    rows = np.asarray(rows, np.float64)
-    rows = rows / max(float(rows.std()), _TINY)
-    rng, least = np.random.RandomState(context.seed), context.defaults.flat_mixture
-    found = []
-    for _ in range(2 * context.defaults.row_splits):
-        half = rows[rng.permutation(len(rows))[: len(rows) // 2]]
-        mixtures = [GaussianMixture(k, reg_covar=least, random_state=context.seed) for k in numbers]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            found.append([-one.fit(half).bic(half) / len(half) for one in mixtures])
-    inside = np.array(found)
+    defaults, rng = context.defaults, np.random.RandomState(context.seed)
+    asked = [replace(context, n_clusters=int(k)) for k in numbers]
+    labels = np.array([cluster_table(one, rows, "means") for one in asked])
+    inside = np.empty((defaults.number_halves, len(numbers)))
+    for shares in inside:
+        half = np.sort(rng.permutation(rows.shape[0])[: rows.shape[0] // 2])
+        again = (cluster_table(one, rows[half], "means") for one in asked)
+        pairs = zip(labels[:, half], again, strict=True)
+        shares[:] = [adjusted_rand_score(*pair) for pair in pairs]
+    mean = inside.mean(axis=0)
+    score = np.where(mean >= defaults.found_again, 1 + numbers / numbers.max(), mean)
     nothing = np.zeros_like(inside)
-    return Numbers(numbers, inside, nothing, nothing[0], labels, context.defaults)
+    return Numbers(numbers, inside, nothing, nothing[0], labels, defaults, score)
 
 
 def score_table(

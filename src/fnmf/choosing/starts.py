@@ -5,15 +5,18 @@ from collections.abc import Iterable
 from fnmf._fitted import Fitted
 from fnmf._schemes import SCHEMES
 from fnmf.execution import Runner
-from fnmf.factorization import Problem, StartResult
+from fnmf.factorization import Problem, Scheme, StartResult
 
 
-def best_start(problem: Problem, seeds: Iterable[int], runner: Runner) -> Fitted:
+def best_start(
+    problem: Problem, seeds: Iterable[int], runner: Runner, kind: type[Scheme] | None = None
+) -> Fitted:
     """Fit from every seed with the scheme of the problem; the one of the best quality is kept.
 
-    Of equal ones the first stays. What does not depend on the start is done once.
+    Of equal ones the first stays. What does not depend on the start is done once. ``kind`` is
+    the scheme, if it is not that of the weighting.
     """
-    scheme = SCHEMES[problem.settings.weighting](problem, runner)
+    scheme = (kind or SCHEMES[problem.settings.scheme])(problem, runner)
     best: StartResult | None = None
     for number, seed in enumerate(seeds):
         problem.observer.begin_start()

@@ -80,7 +80,7 @@ class _Display:
 
 
 def _names(text: str | None) -> list[str] | None:
-    """Names set apart by commas; a name may hold one itself: ``FNMF-R, defaults``."""
+    """Names set apart by commas; a name may hold one itself."""
     if text is None:
         return None
     from fnmf.experiments import methods

@@ -25,9 +25,9 @@ _CAPTIONS = {
     "fig-toy": "The toy data and the clusters that each method finds in them.",
     "fig-features": "25 % of the features, selected by each weighting, on the mean face.",
     "fig-occlusion": "Samples of the Yale faces behind blocks of three sizes.",
-    "fig-convergence": "Objective of FNMF over the iterations, at the best setting.",
-    "fig-parameters": "ACC of FNMF over λ and β; the star marks the best setting.",
-    "fig-components": "ACC of FNMF with one to six weightings (mean and standard deviation).",
+    "fig-convergence": "Objective of the article's FNMF over the iterations, at the best setting.",
+    "fig-parameters": "ACC of the article's FNMF over λ and β; the star marks the best setting.",
+    "fig-components": "ACC of the article's FNMF with one to six weightings, and its spread.",
 }
 _NOTE = (
     "Each cell: ours with its standard deviation over the repeats, the paper's value, the "

@@ -20,9 +20,9 @@ FIGURES = (
 )
 TARGETS = (*TABLES, *FIGURES)
 
-TOY_METHODS = ("NMF", "RNMF", "GNMF", "FNMF", "FNMF-R")
+TOY_METHODS = ("NMF", "RNMF", "GNMF", "FNMF (article)", "FNMF (tuned)")
 FACE_SETS = ("yale", "orl")
-STUDIED = "FNMF"  # the method of the paper's figures
+STUDIED = "FNMF (article)"  # the method of the paper's figures
 PAPER_WEIGHTINGS = 3
 
 

@@ -1,6 +1,7 @@
 """Factorisation with weights and an affinity, and what every scheme is made of."""
 
 from fnmf.factorization._affinity_ties import anchor_codes, ties_along
+from fnmf.factorization._given import GivenScheme
 from fnmf.factorization._initial import initial_factors, partition_codes
 from fnmf.factorization._plain import PaperScheme, UniformScheme
 from fnmf.factorization._problem import (
@@ -21,6 +22,7 @@ from fnmf.factorization._sample_start import Sample, SolverRun, sample_size, sta
 
 __all__ = [
     "CheckpointCache",
+    "GivenScheme",
     "NoCheckpointCache",
     "NullObserver",
     "Observer",

@@ -174,18 +174,23 @@ class PlainScheme(Scheme):
             warnings=(*self._weight_warnings(model, energy), *warnings),
         )
 
-    @staticmethod
-    def encode(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
+    @classmethod
+    def encode(cls, fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
         """Codes of new rows, tied to their nearest training rows as strongly as those to theirs."""
         held = None
         if settings.graph is not None and settings.smoothness > 0:
             strength, near = float(settings.smoothness), settings.n_neighbors
-            there = view_of(fitted.rows)
-            held = attraction(there, view, fitted.embedding, near, strength, runner)
+            here, there = cls.rows_of_graph(fitted, view, runner)
+            held = attraction(there, here, fitted.embedding, near, strength, runner)
         shared = fitted.assignments[0] if settings.assignment == "shared" else None
         weights = fitted.feature_weights.astype(np.float64)
         model = RowModel(fitted.components.T, weights, on_residual=False, shared=shared)
         return encode(view, model, runner, held)[0]
+
+    @classmethod
+    def rows_of_graph(cls, fitted: Fitted, view: View, runner: Runner) -> tuple[View, View]:
+        """New rows and those of the fit, as the graph was built from these."""
+        return view, view_of(fitted.rows)
 
     @staticmethod
     def comparable_rows(fitted: Fitted, view: View, runner: Runner) -> tuple[View, View]:
@@ -193,12 +198,15 @@ class PlainScheme(Scheme):
         share = fitted.assignments.mean(axis=0, dtype=np.float64)
         mean = share @ fitted.feature_weights.astype(np.float64)
         there = view_of(fitted.rows)
-        new = view.scaled(_plain_scaling(view.shape[0], mean))
-        return new, there.scaled(_plain_scaling(there.shape[0], mean))
+        new = view.scaled(plain_scaling(view.shape[0], mean))
+        return new, there.scaled(plain_scaling(there.shape[0], mean))
+
+    def _start_weights(self) -> np.ndarray:
+        return uniform_weights(self.settings.n_weightings, self.live)
 
     def _start_factors(self, seed: int) -> Factors:
         settings = self.settings
-        weights = uniform_weights(settings.n_weightings, self.live)
+        weights = self._start_weights()
         rng = np.random.RandomState(seed)
         U, V = initial_factors(
             self.problem.view,
@@ -241,7 +249,7 @@ class PlainScheme(Scheme):
         """Neighbours by the features that count: rows of X ∘ e at unit length, e = Σ_j p_j² θ_j."""
         effective = np.mean(factors.P.astype(np.float64) ** 2, axis=0) @ factors.weights
         view = self.problem.view
-        raw = _plain_scaling(view.shape[0], effective)
+        raw = plain_scaling(view.shape[0], effective)
         scales, _ = unit_scales(view.scaled(raw), self.runner)
         return self._neighbor_graph(view.scaled(replace(raw, rows=scales), drop=True), name)
 
@@ -278,7 +286,8 @@ class PlainScheme(Scheme):
         return ()
 
 
-def _plain_scaling(n_samples: int, weights: np.ndarray) -> Scaling:
+def plain_scaling(n_samples: int, weights: np.ndarray) -> Scaling:
+    """Features times their weights, rows as they are."""
     return Scaling(np.ones(n_samples), np.full(len(weights), np.inf), weights)
 
 

@@ -95,6 +95,8 @@ class Problem:
         Whether anybody asks how sure samples and clusters are.
     defaults : Defaults
         Constants of the default fit.
+    guidance : Any
+        What the user knows of some rows, for a scheme that asks.
     """
 
     settings: Settings
@@ -104,6 +106,7 @@ class Problem:
     cache: CheckpointCache = field(default_factory=NoCheckpointCache)
     sure: bool = True
     defaults: Defaults = DEFAULTS
+    guidance: Any = None
 
 
 class ProgressReporter:

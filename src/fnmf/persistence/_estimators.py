@@ -26,13 +26,16 @@ _KMEANS_ATTRIBUTES = (
 _MOST_JOBS = 1024
 # Where an estimator of streams keeps its state.
 _STREAM = "_stream"
-# It is no row of the tables, so it is not registered.
-_OF_STREAMS = Method("MiniBatchFNMF", estimator="fnmf:MiniBatchFNMF")
+# They are no rows of the tables, so they are not registered.
+_NOT_IN_TABLES = tuple(
+    Method(name, estimator=f"fnmf:{name}")
+    for name in ("MiniBatchFNMF", "RelevanceClusterer", "SemiFNMF")
+)
 
 
 def _known() -> dict[str, Method]:
     """Methods whose models may be in a file, by the name of their class there."""
-    methods = (*registered().values(), _OF_STREAMS)
+    methods = (*registered().values(), *_NOT_IN_TABLES)
     return {method.stored_as: method for method in methods if method.stored_as}
 
 

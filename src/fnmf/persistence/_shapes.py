@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf._fitted import Fitted
-from fnmf._settings import Settings
+from fnmf._fitted import Fitted, FittedClusters
 from fnmf.persistence._container import ModelFileError
 
 _ARRAYS = (np.ndarray, sp.csr_array, sp.csc_array, sp.csr_matrix, sp.csc_matrix)
@@ -25,7 +24,10 @@ _SHAPES = {
     "component_labels_": "n",
     "_rows": "nd",
     "_scales": "c",
+    "shift_": "d",
 }
+
+_TEXTS = ("feature_names_in_", "column_kinds_", "classes_")
 
 
 def check_shapes(model: Any) -> None:
@@ -49,7 +51,7 @@ def check_arrays(
             raise ModelFileError(f"{name} is not an array")
         if not _fits(value.shape, shape, sizes):
             raise ModelFileError(f"{name} has shape {value.shape}, which does not fit the rest")
-        if name != "feature_names_in_" and value.dtype.kind not in "fiub":
+        if name not in _TEXTS and value.dtype.kind not in "fiub":
             raise ModelFileError(f"{name} does not hold numbers")
 
 
@@ -65,13 +67,16 @@ def check_complete(model: Any) -> None:
     if not present & (declared | set(Fitted.names())):
         return
     lacking = sorted(declared - present)
-    if getattr(type(model), "_keeps_fitted", False):
+    record = getattr(type(model), "_record", None)
+    if record is not None:
         try:
-            settings = Settings.of(model.get_params(deep=False))
+            settings = model._asked()
         except (TypeError, ValueError) as error:
             raise ModelFileError(f"no fit has such parameters: {error}") from error
-        relevance = settings.weighting == "relevance"
-        lacking += check_fitted(vars(model), present, relevance=relevance)
+        relevance = settings.scheme == "relevance"
+        lacking += check_fitted(vars(model), present, relevance=relevance, record=record)
+    if getattr(model, "negative", "error") == "shift":
+        lacking += sorted({"shift_", "n_clipped_"} - present)
     unit = vars(model).get("unit_", 1.0)
     if not isinstance(unit, float) or not math.isfinite(unit) or math.frexp(unit)[0] != 0.5:
         raise ModelFileError("its unit is not a power of two")
@@ -113,27 +118,36 @@ def _check_selection(kept: dict[str, Any]) -> None:
 
 
 def check_fitted(
-    attributes: Mapping[str, Any], present: Collection[str], *, relevance: bool
+    attributes: Mapping[str, Any],
+    present: Collection[str],
+    *,
+    relevance: bool,
+    record: type[FittedClusters] = Fitted,
 ) -> list[str]:
     """What a record of a fit lacks, of which these attributes are ``present``."""
-    return Fitted.lacking(present, relevance=relevance) or _lacking_for_new_rows(attributes)
+    return record.lacking(present, relevance=relevance) or _lacking_for_new_rows(attributes)
 
 
 def _lacking_for_new_rows(kept: Mapping[str, Any]) -> list[str]:
     """What clusters of new rows are read off: centres, or else labels of rows of the fit."""
     lacking = []
+    codes = kept.get("embedding_")
+    if codes is None and kept.get("labels_") is None:
+        return ["labels_"]
+    n = len(kept["labels_"]) if codes is None else codes.shape[0]
     if "_kmeans" in kept or "_omega" not in kept:
         centres: Any = getattr(kept.get("_kmeans"), "cluster_centers_", np.empty(0))
-        if centres.ndim != 2 or centres.shape[1] != kept["embedding_"].shape[1]:
+        if codes is None or centres.ndim != 2 or centres.shape[1] != codes.shape[1]:
             lacking.append("_kmeans")
-    if kept["_fit_X"].shape[0] != kept["embedding_"].shape[0]:
-        lacking += [name for name in ("_held_codes", "_held_labels") if kept.get(name) is None]
+    if kept["_fit_X"].shape[0] != n:
+        held = ("_held_labels",) if codes is None else ("_held_codes", "_held_labels")
+        lacking += [name for name in held if kept.get(name) is None]
     for name in ("labels_", "_held_labels"):
         labels: Any = kept.get(name)
         # Arrays are made with a place for every label up to the largest.
         if labels is not None and labels.size:
             whole = labels.dtype.kind in "iu"
-            if not whole or labels.min() < 0 or labels.max() >= kept["embedding_"].shape[0]:
+            if not whole or labels.min() < 0 or labels.max() >= n:
                 raise ModelFileError(f"{name} holds numbers that no cluster has")
     return lacking
 

@@ -226,7 +226,7 @@ def search_on_sample(
     context = search_context(table, duplicate_groups(table, defaults), *numbers)
     ways = SearchSpace(
         _rows(settings, table, defaults),
-        _columns(settings, table, refreshes, defaults),
+        _columns(settings, table, refreshes, statistics.signed, defaults),
         settings.builds_graph,
     )
     return SampleSearch(context, search_preparations(context, ways, runner), sample)
@@ -264,11 +264,11 @@ def _rows(settings: Settings, table: SampleTable, defaults: Defaults) -> tuple[s
 
 
 def _columns(
-    settings: Settings, table: SampleTable, refreshes: int, defaults: Defaults
+    settings: Settings, table: SampleTable, refreshes: int, signed: bool, defaults: Defaults
 ) -> tuple[str, ...]:
     if settings.column_units != "auto":
         return (settings.column_units,)
-    return column_preparations(table, refreshes, defaults)
+    return column_preparations(table, refreshes, defaults, signed=signed)
 
 
 def _several(context: SearchContext, best: Candidate, m: int, seed: int) -> Weights | None:

@@ -5,6 +5,8 @@ A column alone, whatever its kind, then never makes the clusters that it is judg
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from fnmf.kmeans import best_kmeans
@@ -24,7 +26,8 @@ def crossfit_relevance(
     """Share of each feature that clusters of other columns explain, 0 if that may be chance, (d,).
 
     The columns are halved at random a few times. k-means clusters the rows by one half, and the
-    features of the other half are compared with these clusters; the largest share counts.
+    features of the other half are compared with these clusters; the largest share counts. If hardly
+    anything is explained so, clusters of each single column are compared with the others.
 
     Parameters
     ----------
@@ -37,22 +40,41 @@ def crossfit_relevance(
     seed : int
         Of the halves and of k-means.
     """
-    shares = np.zeros(table.shape[1])
-    rows = table.rows / np.sqrt(np.bincount(groups)[groups])
     names = np.unique(groups[table.scatter > 0])
     rng = np.random.RandomState(seed)
+    halves: list[np.ndarray] = []
     for _ in range(defaults.crossfit_splits):
-        first = np.isin(groups, rng.permutation(names)[: len(names) // 2])
-        for made in (first, ~first):
-            if not table.scatter[made].any():
-                continue
-            half = np.ascontiguousarray(rows[:, made], np.float64)
-            labels = best_kmeans(half, n_clusters, rng, defaults.means_starts, defaults)
-            found = _beyond_chance(table, labels, n_clusters, defaults)
-            shares = np.where(made, shares, np.maximum(shares, found))
+        order = rng.permutation(names)
+        halves += [order[: len(order) // 2], order[len(order) // 2 :]]
+    shares = _explained_by(table, groups, halves, n_clusters, rng, defaults)
+    if len(np.unique(groups[shares > 0])) < defaults.fewest_features:
+        # Among many useless columns two that belong together are seldom in different halves alone.
+        shares = _explained_by(table, groups, names[:, None], n_clusters, rng, defaults)
     # A column counts with all of its features or not at all.
     kept = np.isin(groups, np.unique(groups[shares > 0]))
     return np.where(kept, np.maximum(shares, defaults.least_explained), 0)
+
+
+def _explained_by(
+    table: SampleTable,
+    groups: np.ndarray,
+    makers: Iterable[np.ndarray],
+    n_clusters: int,
+    rng: np.random.RandomState,
+    defaults: Defaults,
+) -> np.ndarray:
+    """Largest share of each feature that clusters of some columns without it explain, (d,)."""
+    shares = np.zeros(table.shape[1])
+    rows = table.rows / np.sqrt(np.bincount(groups)[groups])
+    for names in makers:
+        made = np.isin(groups, names)
+        if not made.any():
+            continue
+        part = np.ascontiguousarray(rows[:, made], np.float64)
+        labels = best_kmeans(part, n_clusters, rng, defaults.means_starts, defaults)
+        found = _beyond_chance(table, labels, n_clusters, defaults)
+        shares = np.where(made, shares, np.maximum(shares, found))
+    return shares
 
 
 def unexplained_flags(

@@ -106,7 +106,7 @@ class Defaults:
     # Their least values differ by this share of it at most; unmeasured.
     like_lowest: float = 0.05
     # Times that columns are halved to judge one half by clusters of the other; unmeasured.
-    crossfit_splits: int = 8
+    crossfit_splits: int = 12
     # Standard deviations above chance from which clusters of others explain a column; unmeasured.
     crossfit_certain: float = 6.0
     # Among many features a flag is 0 or 1 in more than this share of the rows; unmeasured.
@@ -289,8 +289,10 @@ class Defaults:
     number_neighbors: int = 2
     # Samples for each cluster below which a number is left out; unmeasured.
     fewest_per_cluster: int = 4
-    # Least variance of a mixture in few columns, in units of theirs; unmeasured.
-    flat_mixture: float = 1e-4
+    # Halves of the rows of a table in which clusters are looked for again; unmeasured.
+    number_halves: int = 6
+    # Adjusted Rand index from which clusters of a table are found again; unmeasured.
+    found_again: float = 0.96
     # Groups of clusters are a level if so many times as far apart as clusters; unmeasured.
     level_distance: float = 1.4
     # Agreement of halves below which structure is tested; shuffled .03 at most, sets .11 at least.

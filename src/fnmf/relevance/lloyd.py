@@ -14,7 +14,7 @@ import numpy as np
 
 from fnmf.affinity import nearest_anchors
 from fnmf.data import View
-from fnmf.execution import BlockSource, RowArray, Rows, Runner
+from fnmf.execution import BlockSource, RowArray, Rows, Runner, parts_of
 from fnmf.relevance.choice import Choice
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights, capped_moments, prepare
@@ -73,6 +73,35 @@ def nearest_mean(
     labels = runner.empty(weighted, (), np.int32)
     runner.sweep(_FirstWork(), BlockSource(weighted), (labels, found))
     return labels
+
+
+def mean_coordinates(
+    prepared: PreparedRows, weights: Weights, labels: RowArray, n_clusters: int, runner: Runner
+) -> RowArray:
+    """Rows in the space that the means of the clusters span, (n, at most k).
+
+    Distances to all of the means differ there as they do in all weighted features.
+    """
+    view, root = prepared.view, np.sqrt(weights.top)
+    means, counts = cluster_means(view, labels, n_clusters, runner)
+    apart = np.where(counts[:, None] > 0, means - prepared.mean, 0) * root
+    along = np.linalg.qr(apart.T)[0] * root[:, None]
+    out = runner.empty(view, along.shape[1:], view.dtype)
+    runner.sweep(_AlongWork(along, prepared.mean @ along), parts_of(view), (out,))
+    return out
+
+
+@dataclass(frozen=True)
+class _AlongWork:
+    """Coordinates of rows along some directions; rows are the place for them."""
+
+    fills: ClassVar = (0,)
+    along: np.ndarray
+    offset: np.ndarray
+
+    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
+        rows[0][:] = block[0].double(0, len(rows[0])) @ self.along - self.offset
+        return rows, ()
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._fitted import Fitted
+from fnmf._fitted import Fitted, FittedClusters
 from fnmf._settings import Settings
 from fnmf.affinity import Nearest, adaptive_weights, attraction, neighbors_of, vote
 from fnmf.data import View, view_of
@@ -34,7 +34,7 @@ class TransformedRows:
     there: View
 
     @classmethod
-    def of(cls, fitted: Fitted, view: View, runner: Runner) -> "TransformedRows":
+    def of(cls, fitted: FittedClusters, view: View, runner: Runner) -> "TransformedRows":
         """Bring new rows to the units of the fit."""
         columns = Preparation(_present(fitted.caps), _present(fitted.units))
         root = np.sqrt(_present(fitted.omega).max(axis=0))
@@ -53,7 +53,7 @@ class TransformedRows:
         )
 
 
-def comparable_rows(fitted: Fitted, view: View, runner: Runner) -> tuple[View, View]:
+def comparable_rows(fitted: FittedClusters, view: View, runner: Runner) -> tuple[View, View]:
     """New rows and those kept from the fit in the weighted features."""
     new = TransformedRows.of(fitted, view, runner)
     return new.weighted, new.there
@@ -74,9 +74,11 @@ def encode_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) 
     return encode(new.scaled, model, runner, held, own_prices)[0]
 
 
-def predict_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
+def predict_rows(
+    fitted: FittedClusters, settings: Settings, view: View, runner: Runner
+) -> np.ndarray:
     """Clusters of new rows: by their nearest rows of the fit, by the nearest mean or by codes."""
-    if fitted.kmeans is not None:
+    if isinstance(fitted, Fitted) and fitted.kmeans is not None:
         codes = encode_rows(fitted, settings, view, runner)
         return fitted.kmeans.predict(np.ascontiguousarray(codes, fitted.embedding.dtype))
     new = TransformedRows.of(fitted, view, runner)

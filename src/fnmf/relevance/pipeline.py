@@ -32,7 +32,7 @@ from enum import StrEnum
 from sklearn.cluster import KMeans
 
 from fnmf._settings import Settings
-from fnmf.affinity import AnchorAffinity, KnownLabels, build_affinity
+from fnmf.affinity import Affinity, AnchorAffinity, KnownLabels, build_affinity
 from fnmf.data import quickest
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization import (
@@ -54,12 +54,13 @@ from fnmf.factorization.solver import (
 )
 from fnmf.factorization.terms import EvenRows, Objective, UnitBasis
 from fnmf.kmeans import cluster_codes
-from fnmf.relevance.choice import choose_preparation
+from fnmf.relevance.choice import Choice, choose_preparation
 from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.initial import initial_fit, used_share
 from fnmf.relevance.lloyd import lloyd_all_rows
 from fnmf.relevance.prepare import (
     FeatureStatistics,
+    PreparedRows,
     capped_moments,
     capped_statistics,
     feature_statistics,
@@ -115,7 +116,10 @@ class Inputs:
 
 def inputs_of(problem: Problem, runner: Runner) -> Inputs:
     """Step 1, and what else does not depend on the start."""
-    statistics = feature_statistics(quickest(problem.view), runner, problem.defaults)
+    view, signed = quickest(problem.view), problem.settings.signed
+    statistics = feature_statistics(view, runner, problem.defaults, signed=signed)
+    if statistics.signed:
+        problem = replace(problem, settings=problem.settings.with_signs())
     return Inputs(problem, statistics, runner, ProgressReporter(problem))
 
 
@@ -124,36 +128,62 @@ def fit(inputs: Inputs, seed: int) -> FactorizedClusters:
     return factorize(inputs, find_clusters(inputs, seed), seed)
 
 
+def clusters_of(inputs: Inputs, seed: int) -> FoundClusters:
+    """Features and clusters, and the moments that say what is relevant: steps 2 to 5, and 9."""
+    found = find_clusters(inputs, seed)
+    inputs.progress.enter(Stage.DESCRIBE)
+    return _described(inputs, found)
+
+
 def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
     """Features and clusters from one seed: steps 2 to 5."""
-    statistics, settings, runner = inputs.statistics, inputs.settings, inputs.runner
-    defaults, cache = inputs.defaults, inputs.problem.cache
-    # 2. Search preparations on a sample.
+    choice, statistics = search_features(inputs, seed)
+    if not choice.about_means:
+        return cluster_affinity(inputs, choice, statistics, seed)
+    inputs.progress.enter(Stage.MEANS)
+    means = lloyd_all_rows(statistics, choice, inputs.runner)
+    affinity = _affinity(inputs, means.prepared, seed)
+    return FoundClusters(
+        means.choice,
+        statistics,
+        means.prepared,
+        affinity,
+        means.labels,
+        means.centres,
+        means.moments,
+    )
+
+
+def search_features(inputs: Inputs, seed: int) -> tuple[Choice, FeatureStatistics]:
+    """Step 2: preparations searched on a sample, and values capped as the chosen one asks."""
+    statistics = inputs.statistics
     inputs.progress.enter(Stage.SEARCH)
-    choice = choose_preparation(statistics, settings, seed, runner, defaults)
+    choice = choose_preparation(statistics, inputs.settings, seed, inputs.runner, inputs.defaults)
     inputs.progress.say(choice.report())
     if choice.columns is not None:
         caps = choice.columns.caps
         statistics = capped_statistics(
             statistics.view, statistics.typical, caps, statistics.n_faint
         )
-    # 3. Prepare all rows.
-    labels = centres = moments = None
-    if choice.about_means:
-        inputs.progress.enter(Stage.MEANS)
-        means = lloyd_all_rows(statistics, choice, runner)
-        choice, prepared, moments = means.choice, means.prepared, means.moments
-        labels, centres = means.labels, means.centres
-    else:
-        prepared = prepare(statistics, choice.units, choice.weights, choice.unit, runner)
-    # 4. Build the affinity of all rows.
+    return choice, statistics
+
+
+def cluster_affinity(
+    inputs: Inputs, choice: Choice, statistics: FeatureStatistics, seed: int
+) -> FoundClusters:
+    """Steps 3 to 5: all rows prepared as chosen, their affinity, and its clusters."""
+    prepared = prepare(statistics, choice.units, choice.weights, choice.unit, inputs.runner)
+    affinity = _affinity(inputs, prepared, seed)
+    known = None if choice.labels is None else KnownLabels(choice.sample, choice.labels)
+    labels = affinity.clusters(inputs.settings.clusters, seed, known)
+    return FoundClusters(choice, statistics, prepared, affinity, labels)
+
+
+def _affinity(inputs: Inputs, prepared: PreparedRows, seed: int) -> Affinity:
+    """Step 4: the affinity of all rows."""
     inputs.progress.enter(Stage.AFFINITY)
-    affinity = build_affinity(prepared.weighted, settings, seed, runner, cache, defaults)
-    # 5. Cluster the affinity.
-    if labels is None:
-        known = None if choice.labels is None else KnownLabels(choice.sample, choice.labels)
-        labels = affinity.clusters(settings.clusters, seed, known)
-    return FoundClusters(choice, statistics, prepared, affinity, labels, centres, moments)
+    settings, runner, cache = inputs.settings, inputs.runner, inputs.problem.cache
+    return build_affinity(prepared.weighted, settings, seed, runner, cache, inputs.defaults)
 
 
 def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClusters:
@@ -227,12 +257,19 @@ def _final_clusters(
     if labels is None:
         seed = inputs.problem.labels_seed
         kmeans, labels = cluster_codes(V, k, seed, found.prepared.view, runner)
-    elif found.centres is None:
+    elif found.centres is None and not found.settled:
         labels = found.affinity.refine_labels(labels, V, k)
-        columns, view = found.choice.columns, found.statistics.view
-        if columns is not None and columns.repeated and found.affinity.graph is not None:
-            labels = equal_rows_alike(view, labels, k)
+    return _described(inputs, replace(found, labels=labels)), kmeans
+
+
+def _described(inputs: Inputs, found: FoundClusters) -> FoundClusters:
+    """Step 9: equal rows in one cluster, and the moments of the final clusters."""
+    k, labels, columns = inputs.settings.clusters, found.labels, found.choice.columns
+    repeated = columns is not None and columns.repeated
+    alone = found.centres is not None or found.affinity.graph is None
+    if repeated and labels is not None and not alone:
+        labels = equal_rows_alike(found.statistics.view, labels, k)
     moments = found.moments
     if moments is None:
-        moments = capped_moments(found.statistics, labels, k, runner)
-    return replace(found, labels=labels, moments=moments), kmeans
+        moments = capped_moments(found.statistics, labels, k, inputs.runner)
+    return replace(found, labels=labels, moments=moments)

@@ -21,14 +21,16 @@ def row_preparations(table: SampleTable, defaults: Defaults = DEFAULTS) -> tuple
 
 
 def column_preparations(
-    table: SampleTable, refreshes: int, defaults: Defaults = DEFAULTS
+    table: SampleTable, refreshes: int, defaults: Defaults = DEFAULTS, *, signed: bool = False
 ) -> tuple[str, ...]:
     """Units that are tried.
 
     Their own, unless one column drowns the others; typical values; their own again for what these
-    leave; the spread, if 0 means nothing to many columns.
+    leave; the spread, if 0 means nothing to many columns. ``signed`` columns have no typical value.
     """
     own = () if _one_dominates(table, defaults) else ("own",)
+    if signed:
+        return (*own, "spread")
     gated = ("gated",) if refreshes else ()
     spread = ("spread",) if _zero_is_arbitrary(table, defaults) else ()
     return (*own, "typical", *gated, *spread)

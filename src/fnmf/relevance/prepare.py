@@ -1,13 +1,21 @@
 """Rows on their way into a scheme and out of it, for fits and for new rows alike."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from fnmf.data import Scaling, View
 from fnmf.execution import RowArray, Runner
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.statistics import Moments, cluster_moments, column_sums, mean_square, rounded, unit_scales
+from fnmf.statistics import (
+    Moments,
+    cluster_moments,
+    column_ranges,
+    column_sums,
+    mean_square,
+    rounded,
+    unit_scales,
+)
 
 _TINY = 1e-12
 
@@ -62,13 +70,17 @@ class FeatureStatistics:
         Capped rows in the units of the data.
     n_faint : int
         Number of features too small beside the largest one to be seen; they are capped at 0.
+    signed : bool
+        Whether there are negative values: 0 is then no natural end, so that neither typical
+        values nor caps at multiples of these nor directions from 0 mean anything.
     """
 
     view: View
     typical: np.ndarray
     caps: np.ndarray
     raw: View
-    n_faint: int
+    n_faint: int = 0
+    signed: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,9 +117,19 @@ class PreparedRows:
 
 
 def feature_statistics(
-    view: View, runner: Runner, defaults: Defaults = DEFAULTS
+    view: View, runner: Runner, defaults: Defaults = DEFAULTS, *, signed: bool = False
 ) -> FeatureStatistics:
-    """Typical values of the columns, and the rows capped at a multiple of these."""
+    """Typical values of the columns, and the rows capped at a multiple of these.
+
+    ``signed`` rows may have negative values. If they do, the typical value is the largest one, for
+    its size only, and nothing is capped.
+    """
+    if signed:
+        lowest, highest = column_ranges(view, runner)
+        if lowest.min() < 0:
+            size = np.maximum(np.abs(lowest), np.abs(highest)).astype(np.float64)
+            without = np.full(len(size), np.inf)
+            return replace(capped_statistics(view, size, without), signed=True)
     sums, positive = column_sums(view, runner)
     typical = rounded(sums / np.maximum(positive, 1))
     seen = typical > defaults.faint * typical.max(initial=0)
@@ -117,7 +139,7 @@ def feature_statistics(
 
 
 def capped_statistics(
-    view: View, typical: np.ndarray, caps: np.ndarray, n_faint: int
+    view: View, typical: np.ndarray, caps: np.ndarray, n_faint: int = 0
 ) -> FeatureStatistics:
     """The same with values capped elsewhere."""
     raw = Preparation(caps, np.ones(len(caps))).view(view, view.constant(1.0))

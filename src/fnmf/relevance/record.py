@@ -3,66 +3,66 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from fnmf._fitted import Fitted
+from fnmf._fitted import Fitted, FittedClusters
 from fnmf.affinity import LabelledRows, confidence
 from fnmf.data import View
-from fnmf.execution import Runner
+from fnmf.execution import RowArray, Runner
 from fnmf.factorization import Problem, anchor_codes, every_row, kept_rows, with_rounds
 from fnmf.factorization.solver import ExecutionContext, Factors
 from fnmf.factorization.terms import Ties, effective_features, empty_share, overlap
 from fnmf.relevance.choice import weight_shares
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.fit_warnings import fit_warnings
+from fnmf.relevance.lloyd import mean_coordinates
 from fnmf.relevance.results import FactorizedClusters, FoundClusters
 from fnmf.relevance.weights import qvalues, relevance
+
+
+def clusters_record(
+    found: FoundClusters, problem: Problem, view: View, runner: Runner
+) -> FittedClusters:
+    """The record of clusters without factors.
+
+    Where neighbours do not tell the second-best cluster, distances to the means do.
+    """
+    assert found.moments is not None
+    dtype, defaults = found.prepared.view.dtype, problem.defaults
+    k = problem.settings.clusters
+    near = mean_coordinates(found.prepared, found.weights, found.labels, k, runner)
+    said = fit_warnings(found.choice, found.moments, problem.settings, defaults)
+    return FittedClusters(
+        **_for_new_rows(found, view, dtype, defaults),
+        **_about_clusters(found, near, problem, view, runner),
+        warnings=tuple(said),
+    )
 
 
 def finished_record(
     fit: FactorizedClusters, problem: Problem, view: View, runner: Runner
 ) -> Fitted:
     """The record of a whole fit."""
-    found, settings, labels, moments = (
-        fit.found,
-        problem.settings,
-        fit.found.labels,
-        fit.found.moments,
-    )
+    found, settings, moments = fit.found, problem.settings, fit.found.moments
     assert moments is not None
     defaults = problem.defaults
-    choice, prepared, anchors = found.choice, found.prepared, found.affinity.anchors
+    choice, prepared = found.choice, found.prepared
     model = unfinished_record(found, fit.ties, fit.result.factors, view, runner, defaults)
     weights, dtype = model.feature_weights.astype(np.float64), model.embedding.dtype
     mean = prepared.mean / prepared.columns.units
     energy = (moments.total + len(model.embedding) * mean**2) * choice.units**2
     history = with_rounds([fit.result.history])
-    if problem.sure:
-        votes = found.affinity.votes(labels, settings.clusters)
-        rows = LabelledRows(votes, model.embedding, labels)
-        sure, second = confidence(rows, settings.clusters, found.stability, view, runner, defaults)
-        model = replace(
-            model,
-            sample_confidence=sure,
-            second_labels=second,
-            cluster_stability=found.stability,
-        )
     return replace(
         model,
-        feature_qvalues=qvalues(moments, found.structure_found).astype(dtype),
+        **_about_clusters(found, model.embedding, problem, view, runner),
         weighting_overlap=overlap(weights).astype(dtype),
         empty_weight=empty_share(weights, energy, defaults).astype(dtype),
         objective=fit.result.objective,
         history=history,
         n_iter=len(history),
         kmeans=fit.kmeans,
-        centres=found.centres,
-        labels=labels,
-        held_labels=None if anchors is None or labels is None else labels[anchors],
-        chosen=[one.summary() for one in choice.candidates],
-        structure=found.structure,
-        structure_found=found.structure_found,
         warnings=tuple(fit_warnings(choice, moments, settings, defaults)),
     )
 
@@ -79,35 +79,75 @@ def unfinished_record(
 
     ``view`` are the rows of X as they are.
     """
-    prepared, anchors, omega = found.prepared, found.affinity.anchors, found.weights.omega
-    shares, dtype, moments = weight_shares(omega), factors.V.dtype, found.moments
-    explained = relevance(moments, defaults) if moments is not None else np.zeros(omega.shape[1])
-    total = explained.sum()
-    importances = explained / total if total > 0 else shares.mean(axis=0)
-    X, codes = kept_rows(view), None
-    scales = np.empty(0)
-    if anchors is not None:
-        X, scales = view.subset(anchors).X, prepared.scales[anchors]
+    prepared, shares, dtype = found.prepared, weight_shares(found.weights.omega), factors.V.dtype
+    codes = None
+    if found.affinity.anchors is not None:
         codes = anchor_codes(found.affinity, factors.V, ExecutionContext(prepared.view, runner))
-    elif not view.remote:
-        scales = prepared.scales
     return Fitted(
+        **_for_new_rows(found, view, dtype, defaults),
         components=np.ascontiguousarray(factors.U.T),
         embedding=factors.V,
         feature_weights=shares.astype(dtype),
         assignments=every_row(factors.P, view),
-        feature_relevance=explained.astype(dtype),
-        feature_importances=importances.astype(dtype),
         effective_features=effective_features(shares).astype(dtype),
-        graph=found.affinity.graph,
-        rows=X,
         held_codes=codes,
-        caps=prepared.columns.caps,
-        units=prepared.columns.units,
-        omega=omega,
         prices=found.weights.price,
         mean=prepared.mean,
-        row_scales=np.array(scales, np.float64),
-        row_scale=prepared.row_scale,
         strength=ties.strength,
     )
+
+
+def _for_new_rows(
+    found: FoundClusters, view: View, dtype: np.dtype, defaults: Defaults
+) -> dict[str, Any]:
+    """What a record keeps of features, and of rows among which new ones find their neighbours."""
+    prepared, anchors, omega = found.prepared, found.affinity.anchors, found.weights.omega
+    moments = found.moments
+    explained = relevance(moments, defaults) if moments is not None else np.zeros(omega.shape[1])
+    total = explained.sum()
+    importances = explained / total if total > 0 else weight_shares(omega).mean(axis=0)
+    X, scales = kept_rows(view), np.empty(0)
+    if anchors is not None:
+        X, scales = view.subset(anchors).X, prepared.scales[anchors]
+    elif not view.remote:
+        scales = prepared.scales
+    return {
+        "feature_relevance": explained.astype(dtype),
+        "feature_importances": importances.astype(dtype),
+        "graph": found.affinity.graph,
+        "rows": X,
+        "caps": prepared.columns.caps,
+        "units": prepared.columns.units,
+        "omega": omega,
+        "row_scales": np.array(scales, np.float64),
+        "row_scale": prepared.row_scale,
+    }
+
+
+def _about_clusters(
+    found: FoundClusters, codes: RowArray, problem: Problem, view: View, runner: Runner
+) -> dict[str, Any]:
+    """What is said about the final clusters; ``codes`` tell how near samples are to others."""
+    labels, k, anchors = found.labels, problem.settings.clusters, found.affinity.anchors
+    moments, columns = found.moments, found.choice.columns
+    assert moments is not None
+    said: dict[str, Any] = {}
+    if problem.sure:
+        rows = LabelledRows(found.affinity.votes(labels, k), codes, labels)
+        sure, second = confidence(rows, k, found.stability, view, runner, problem.defaults)
+        said = {
+            "sample_confidence": sure,
+            "second_labels": second,
+            "cluster_stability": found.stability,
+        }
+    return {
+        **said,
+        "feature_qvalues": qvalues(moments, found.structure_found).astype(codes.dtype),
+        "column_kinds": None if columns is None else columns.kinds,
+        "centres": found.centres,
+        "labels": labels,
+        "held_labels": None if anchors is None or labels is None else labels[anchors],
+        "chosen": [one.summary() for one in found.choice.candidates],
+        "structure": found.structure,
+        "structure_found": found.structure_found,
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from sklearn.cluster import KMeans
@@ -37,6 +38,8 @@ class FoundClusters:
         Means of the clusters, where these decide who belongs to them.
     moments : Moments or None
         Moments of the capped features by cluster, once they are known.
+    settled : bool
+        Whether the factorisation must not change the labels.
     """
 
     choice: Choice
@@ -46,6 +49,18 @@ class FoundClusters:
     labels: RowArray | None
     centres: np.ndarray | None = None
     moments: Moments | None = None
+    settled: bool = False
+
+    # Nothing is iterated that an observer could end.
+    ended: ClassVar[bool] = False
+
+    @property
+    def quality(self) -> float:
+        """By which starts are compared."""
+        return self.choice.score
+
+    def __str__(self) -> str:
+        return f"score {self.quality:.4f}"
 
     @property
     def weights(self) -> Weights:
@@ -95,7 +110,7 @@ class FactorizedClusters:
     @property
     def quality(self) -> float:
         """By which starts are compared."""
-        return self.found.choice.score
+        return self.found.quality
 
     def __str__(self) -> str:
         return f"score {self.quality:.4f} after {self.result.n_iter} iterations"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
@@ -18,8 +19,8 @@ from fnmf.factorization.terms import (
 )
 from fnmf.relevance.fit_warnings import faint_features
 from fnmf.relevance.new_rows import comparable_rows, decode, encode_rows, predict_rows
-from fnmf.relevance.pipeline import Stage, fit, inputs_of
-from fnmf.relevance.record import finished_record
+from fnmf.relevance.pipeline import Stage, clusters_of, fit, inputs_of
+from fnmf.relevance.record import clusters_record, finished_record
 from fnmf.relevance.results import FactorizedClusters
 
 
@@ -66,3 +67,27 @@ class RelevanceScheme(Scheme):
         record = finished_record(start_result, inputs.problem, view, inputs.runner)
         left_out = faint_features(inputs.statistics.n_faint)
         return replace(record, warnings=(*left_out, *record.warnings))
+
+
+class ClusterScheme(RelevanceScheme):
+    """Clusters and features of the default fit, without its factorisation."""
+
+    stages = (Stage.SEARCH, Stage.MEANS, Stage.AFFINITY, Stage.DESCRIBE)
+
+    @classmethod
+    def check(cls, settings: Settings) -> None:
+        """Nothing is minimised, so that all settings fit."""
+
+    @classmethod
+    def most_iterations(cls, settings: Settings) -> int:
+        return 0
+
+    def start(self, seed: int) -> Any:
+        """Clusters from one seed."""
+        return clusters_of(self.inputs, seed)
+
+    def fitted(self, start_result: Any) -> Any:
+        """The record of the clusters."""
+        inputs = self.inputs
+        view = inputs.statistics.view
+        return clusters_record(start_result, inputs.problem, view, inputs.runner)

@@ -101,7 +101,8 @@ def as_table(
         return None
     kinds = column_kinds(rows, groups, defaults)
     lowest, ranges = rows.min(axis=0), np.ptp(rows, axis=0)
-    caps = rows.mean(axis=0) + defaults.table_cap * rows.std(axis=0)
+    # Zeros of sparse rows cannot be capped.
+    caps = np.maximum(rows.mean(axis=0) + defaults.table_cap * rows.std(axis=0), 0)
     rows = np.minimum(rows, np.where(live, caps, np.inf))
     spread = np.where(live, rows.std(axis=0), 1)
     rows = (rows - rows.mean(axis=0)) / np.where(spread > 0, spread, 1)

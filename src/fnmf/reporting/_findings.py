@@ -96,7 +96,7 @@ def _spread(weights: np.ndarray, model: Any, stats: Statistics) -> dict[str, str
     rank = getattr(model, "n_components", len(stats.sizes))
     rank = rank if isinstance(rank, int | np.integer) else len(stats.sizes)
     # Relevance weights are few where few features matter; that is no collapse.
-    if getattr(model, "weighting", "paper") == "paper" and collapsed(
+    if str(getattr(model, "weighting", "paper")) == "paper" and collapsed(
         shares @ weights, stats.energy, int(rank)
     ):
         text += (

@@ -22,6 +22,19 @@ def column_sums(view: View, runner: Runner) -> tuple[np.ndarray, np.ndarray]:
     return sums, positive
 
 
+def column_ranges(view: View, runner: Runner) -> tuple[np.ndarray, np.ndarray]:
+    """Smallest and largest value of each feature."""
+    lows, highs = zip(*runner.over(_extremes, view), strict=True)
+    return np.min(lows, axis=0), np.max(highs, axis=0)
+
+
+def _extremes(part: View) -> tuple[np.ndarray, np.ndarray]:
+    rows = part.rows(0, part.shape[0])
+    if part.sparse:
+        return rows.min(axis=0).toarray().ravel(), rows.max(axis=0).toarray().ravel()
+    return rows.min(axis=0), rows.max(axis=0)
+
+
 def mean_square(view: View, runner: Runner) -> float:
     """Mean of ‖z_i‖²."""
     (total,) = add_up(runner.over(_all_squares, view))

@@ -9,7 +9,9 @@ from fnmf.validation._checks import (
     check_integer,
     check_jobs,
     check_real,
+    check_weights,
 )
+from fnmf.validation._shift import shifted
 from fnmf.validation._units import divided, in_ordinary_units, unit_of
 
 __all__ = [
@@ -21,7 +23,9 @@ __all__ = [
     "check_integer",
     "check_jobs",
     "check_real",
+    "check_weights",
     "divided",
     "in_ordinary_units",
+    "shifted",
     "unit_of",
 ]

@@ -66,6 +66,26 @@ def check_real(name: str, value: Any, *, low: float = 0.0, strict: bool = False)
     return number
 
 
+def check_weights(weights: Any, n_features: int | None = None) -> np.ndarray:
+    """Weights of the user's: a finite number of at least 0 for each feature, not all of them 0."""
+    try:
+        found = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(())
+    if found.ndim != 1:
+        raise ValueError(
+            f'weighting={weights!r} is not known; use one of "relevance", "paper", "uniform", or '
+            "an array with a weight for each feature."
+        )
+    if not np.isfinite(found).all() or (found < 0).any() or not found.any():
+        raise ValueError("weighting must be finite and non-negative, and not 0 for all features.")
+    if n_features is not None and len(found) != n_features:
+        raise ValueError(
+            f"weighting has {len(found)} weights, but X has {n_features} features; pass one each."
+        )
+    return found
+
+
 def check_data(
     estimator: Any, X: Any, *, reset: bool, non_negative: bool = True, min_samples: int = 1
 ) -> Data:
@@ -255,8 +275,12 @@ def _check_values(estimator: Any, values: np.ndarray, non_negative: bool) -> Non
 def _check_non_negative(estimator: Any, values: np.ndarray) -> None:
     if values.size and values.min() < 0:
         name = type(estimator).__name__
+        remedy = "shift each feature by its minimum"
+        if hasattr(estimator, "negative"):
+            remedy = 'pass negative="shift", which starts each feature at 0'
         raise ValueError(
             f"Negative values in data passed to {name}: the smallest value of X is "
-            f"{values.min():g}. {name} factorises non-negative data; shift each feature by its "
-            "minimum, or scale it to [0, 1] with sklearn.preprocessing.MinMaxScaler(clip=True)."
+            f"{values.min():g}. {name} factorises non-negative data; {remedy}, or scale it to "
+            "[0, 1] with sklearn.preprocessing.MinMaxScaler(clip=True). fnmf.RelevanceClusterer "
+            "finds clusters and features of any real data."
         )

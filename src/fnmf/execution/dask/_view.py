@@ -221,7 +221,7 @@ def dask_view(estimator: Any, X: Any) -> DaskView:
                 "function that makes the blocks, or give its chunks."
             )
         _check_block(which, one, found[0], X)
-        if one.smallest < 0:
+        if one.smallest < 0 and getattr(estimator, "_non_negative", True):
             raise ValueError(
                 f"Negative values in data passed to {name}: block {place} of X (rows {bounds[0]} "
                 f"to {bounds[1] - 1}) goes down to {one.smallest:g}. {name} factorises "

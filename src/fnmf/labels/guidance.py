@@ -1,0 +1,84 @@
+"""What the user knows, checked and complete, before any work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from fnmf._settings import Settings
+from fnmf.data import Data, is_dask
+from fnmf.labels.known import Known
+from fnmf.labels.links import Links
+
+# As many different labels as labelled samples are no classes, if there are more of them.
+_MANY = 100
+
+
+@dataclass(frozen=True)
+class Guidance:
+    """Labels and links of some rows.
+
+    Attributes
+    ----------
+    known : Known
+        Labels.
+    must, cannot : Links
+        Pairs that belong together, and apart.
+    trusted : bool
+        Whether given labels are kept whatever the data say.
+    class_sizes : mapping, sequence or None
+        How many samples each class has, in any units.
+    """
+
+    known: Known
+    must: Links
+    cannot: Links
+    trusted: bool = True
+    class_sizes: Any = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is known of any row."""
+        return not (len(self.known.classes) or len(self.must.pairs) or len(self.cannot.pairs))
+
+    def settings(self, settings: Settings, data: Data) -> Settings:
+        """Settings with at least as many clusters as there are labelled classes."""
+        if is_dask(data):
+            raise ValueError("labels and links need data in memory; compute the Dask array first.")
+        if settings.scheme != "relevance" or settings.graph is None:
+            raise ValueError(
+                'labels and links are ties of a graph; use weighting="relevance" and a graph.'
+            )
+        if settings.consensus is not None:
+            raise ValueError("consensus resamples rows without their labels; leave it out.")
+        count, told = len(self.known.classes), len(self.known.rows)
+        if count > _MANY and count == told:
+            raise ValueError(
+                f"y has {count} classes for {told} labelled samples: pass classes, not measurements"
+            )
+        if settings.automatic and settings.n_clusters is None and count:
+            return settings.with_components(count)
+        if settings.automatic or settings.clusters >= count:
+            return settings
+        if settings.n_clusters is not None:
+            return replace(settings, n_clusters=count)
+        return settings.with_components(count)
+
+    def sizes(self, classes: np.ndarray) -> np.ndarray | None:
+        """Share of each class, if the user told."""
+        given = self.class_sizes
+        if given is None:
+            return None
+        if isinstance(given, Mapping):
+            named = {str(name): size for name, size in given.items()}
+            lacking = [str(name) for name in classes if str(name) not in named]
+            if lacking:
+                raise ValueError(f"class_sizes does not tell the size of class {lacking[0]!r}.")
+            given = [named[str(name)] for name in classes]
+        sizes = np.asarray(given, np.float64)
+        if sizes.shape != classes.shape or not (np.isfinite(sizes) & (sizes > 0)).all():
+            raise ValueError(f"class_sizes must hold {len(classes)} positive numbers.")
+        return sizes / sizes.sum()

@@ -1,0 +1,145 @@
+"""Pairs of rows that belong together or apart."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+# A link without doubt counts so many units of log probability; more than any row can object.
+_CERTAIN = 1e4
+_ROUNDS = 50
+
+
+class Links(NamedTuple):
+    """Pairs of rows (p, 2), and the probability (p,) that each is right."""
+
+    pairs: np.ndarray
+    sure: np.ndarray
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Log odds of being right."""
+        sure = np.clip(self.sure, 0.5, 1)
+        with np.errstate(divide="ignore"):
+            return np.minimum(np.log(sure) - np.log1p(-sure), _CERTAIN)
+
+
+def read_links(name: str, links: Any, n_samples: int) -> Links:
+    """Pairs of row numbers, or triples with a confidence above 0.5 and up to 1."""
+    if links is None or len(links) == 0:
+        return Links(np.empty((0, 2), np.intp), np.empty(0))
+    array = np.asarray(links, np.float64)
+    if array.ndim != 2 or array.shape[1] not in (2, 3):
+        raise ValueError(f"{name} must hold pairs of rows, or pairs with a confidence.")
+    rows = array[:, :2].astype(np.intp)
+    if (rows != array[:, :2]).any() or rows.min() < 0 or rows.max() >= n_samples:
+        raise ValueError(f"{name} holds numbers that are no rows of X (0 to {n_samples - 1}).")
+    if (rows[:, 0] == rows[:, 1]).any():
+        raise ValueError(f"{name} links a row with itself.")
+    sure = array[:, 2] if array.shape[1] == 3 else np.ones(len(array))
+    if not ((sure > 0.5) & (sure <= 1)).all():
+        raise ValueError(f"a confidence in {name} must be above 0.5 and at most 1.")
+    return Links(rows, sure)
+
+
+def contradictions(must: Links, cannot: Links, codes: np.ndarray) -> list[str]:
+    """What cannot all be true, in words: links against links, also through chains, and labels."""
+    graph = _graph(must, len(codes))
+    group = connected_components(graph, directed=False)[1]
+    found = [
+        f"cannot_link ({a}, {b}) against must_link {_chain(graph, a, b)}"
+        for a, b in cannot.pairs
+        if group[a] == group[b]
+    ]
+    told = codes >= 0
+    for a, b in cannot.pairs:
+        if group[a] != group[b] and told[a] and codes[a] == codes[b]:
+            found.append(f"cannot_link ({a}, {b}) against their labels, which are the same")
+    first: dict[int, int] = {}
+    for row in np.flatnonzero(told & np.isin(np.arange(len(codes)), must.pairs)):
+        other = first.setdefault(int(group[row]), int(row))
+        if codes[other] != codes[row]:
+            chain = _chain(graph, other, int(row))
+            found.append(f"must_link {chain} against the labels of {other} and {row}, which differ")
+    return found
+
+
+def _graph(links: Links, n: int) -> sp.csr_array:
+    a, b = links.pairs.T
+    return sp.csr_array((np.ones(len(a)), (a, b)), (n, n))
+
+
+def _chain(graph: sp.csr_array, a: int, b: int) -> str:
+    """Rows that links lead over from one to another."""
+    before = breadth_first_order(graph, a, directed=False)[1]
+    path = [int(b)]
+    while path[-1] != a:
+        path.append(int(before[path[-1]]))
+    return " - ".join(str(row) for row in reversed(path))
+
+
+def keep_links(log_shares: np.ndarray, fixed: np.ndarray, must: Links, cannot: Links) -> np.ndarray:
+    """Classes of all rows, the most probable that keep the links, (n,).
+
+    Rows that certain links hold together move as one; each group in turn takes the class that
+    costs least given all others, until none moves.
+
+    Parameters
+    ----------
+    log_shares : ndarray of shape (n, k)
+        Log probabilities.
+    fixed : ndarray of shape (n,)
+        Classes that are given, -1 elsewhere.
+    must, cannot : Links
+        What to keep.
+    """
+    n, k = log_shares.shape
+    scores = log_shares.astype(np.float64, copy=True)
+    given = np.flatnonzero(fixed >= 0)
+    # Given labels weigh more than any link.
+    scores[given, fixed[given]] += n * _CERTAIN
+    hard = must.sure >= 1
+    certain = Links(must.pairs[hard], must.sure[hard])
+    count, group = connected_components(_graph(certain, n), directed=False)
+    together = np.zeros((count, k))
+    np.add.at(together, group, scores)
+    labels = together.argmax(axis=1)
+    ties = _ties(group, must, cannot, count)
+    linked = np.flatnonzero(np.diff(ties.indptr))
+    # Those who are surest choose first.
+    top = np.sort(together[linked], axis=1)
+    order = linked[np.argsort(-(top[:, -1] - top[:, -2]), kind="stable")] if k > 1 else linked[:0]
+    for _ in range(_ROUNDS):
+        before = labels.copy()
+        for one in order:
+            near = slice(ties.indptr[one], ties.indptr[one + 1])
+            cost = -together[one]
+            np.subtract.at(cost, labels[ties.indices[near]], ties.data[near])
+            labels[one] = cost.argmin()
+        if np.array_equal(before, labels):
+            break
+    return labels[group]
+
+
+def _ties(group: np.ndarray, must: Links, cannot: Links, count: int) -> sp.csr_array:
+    """Gain of being in one class, negative for those to be kept apart, between groups."""
+    pairs = np.concatenate([must.pairs, cannot.pairs])
+    gains = np.concatenate([must.weights, -cannot.weights])
+    a, b = group[pairs[:, 0]], group[pairs[:, 1]]
+    apart = a != b
+    a, b, gains = a[apart], b[apart], gains[apart]
+    both = np.concatenate([a, b]), np.concatenate([b, a])
+    return sp.csr_array((np.concatenate([gains, gains]), both), (count, count))
+
+
+def violated(labels: np.ndarray, must: Links, cannot: Links) -> np.ndarray:
+    """Links that do not hold: rows (row, other, 1 for must and 0 for cannot), (v, 3)."""
+    found = []
+    for links, wanted in ((must, True), (cannot, False)):
+        same = labels[links.pairs[:, 0]] == labels[links.pairs[:, 1]]
+        broken = links.pairs[same != wanted]
+        found.append(np.column_stack([broken, np.full(len(broken), int(wanted))]))
+    return np.concatenate(found).astype(np.int64)

@@ -1,0 +1,66 @@
+"""Labels as a term of relevance: features that tell labelled classes apart count more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf.execution import Runner
+from fnmf.labels.known import Known
+from fnmf.labels.links import Links
+from fnmf.relevance.choice import Choice
+from fnmf.relevance.defaults import Defaults
+from fnmf.relevance.prepare import (
+    FeatureStatistics,
+    Weights,
+    capped_moments,
+    capped_statistics,
+)
+from fnmf.relevance.weights import adjusted, chance_probabilities, relevance
+
+# Rate of false discoveries among features that count because of labels.
+_FALSE = 0.01
+# Labels of a class below which they prove nothing about features.
+_FEWEST = 2
+
+
+def label_relevance(
+    statistics: FeatureStatistics, known: Known, runner: Runner, defaults: Defaults
+) -> np.ndarray:
+    """Share of each feature that the labels explain beyond chance, (d,).
+
+    0 where that is not certain among so many features, and less by the share that so many classes
+    would explain of so few labels in any case: nothing beyond what the labels can prove.
+    """
+    rows, view = known.rows, statistics.view
+    n, k = len(rows), len(known.classes)
+    if k < 2 or n < _FEWEST * k:
+        return np.zeros(view.shape[1])
+    some = capped_statistics(view.subset(rows), statistics.typical, statistics.caps)
+    moments = capped_moments(some, known.codes[rows], k, runner)
+    certain = adjusted(chance_probabilities(moments)) <= _FALSE
+    return np.where(certain, relevance(moments, defaults) * (1 - k / n), 0)
+
+
+def steered(choice: Choice, told: np.ndarray) -> Choice:
+    """A choice whose features count as far as clusters or labels show them to matter."""
+    if not told.any():
+        return choice
+    context, weights = choice.context, choice.weights
+    told = told if context is None else told * context.duplicate_weights
+    return replace(choice, weights=Weights(np.maximum(weights.omega, told), weights.price))
+
+
+def tied(graph: sp.csr_array, must: Links) -> sp.csr_array:
+    """A graph with rows that belong together tied as much as each is to all others."""
+    if not len(must.pairs):
+        return graph
+    degree = np.asarray(graph.sum(axis=1)).ravel()
+    a, b = must.pairs.T
+    strength = (must.sure * np.maximum(degree[a], degree[b])).astype(graph.dtype)
+    added = sp.csr_array((strength, (a, b)), graph.shape)
+    both = sp.csr_array(graph + added + added.T)
+    both.sort_indices()
+    return both
