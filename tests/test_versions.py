@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 import fnmf
 from estimators import make_blobs
-from fnmf import FNMF, MiniBatchFNMF, choose_n_components
+from fnmf import FNMF, MiniBatchFNMF, RelevanceClusterer, SemiFNMF, choose_n_components
 from fnmf.baselines import all_methods
 from fnmf.datasets import add_noise_features, make_noisy_gaussians, make_planted_subspaces
 
@@ -97,6 +97,18 @@ def test_every_method_takes_a_generator(name):
         for _ in range(2)
     )
     np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("kind", [RelevanceClusterer, SemiFNMF])
+def test_the_other_estimators_take_a_generator(kind):
+    X, y = make_blobs()
+    labels = [
+        fitted(kind(3, random_state=np.random.default_rng(5)), X)
+        if kind is RelevanceClusterer
+        else kind(3, random_state=np.random.default_rng(5)).fit(X, y).labels_
+        for _ in range(2)
+    ]
+    np.testing.assert_array_equal(*labels)
 
 
 def test_a_generator_goes_on_where_it_was():

@@ -71,7 +71,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         Features with a q-value of at most this are selected: about that share of them is there by
         chance.
 
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the sample, the anchors and the clusters.
 
     n_jobs : int or None, default=None
@@ -228,7 +228,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         return self.feature_qvalues_ <= self.false_discovery_rate
 
     def _asked(self) -> Settings:
-        k, own = self.n_clusters, self.get_params(deep=False)
+        k, defaults = self.n_clusters, _defaults()
         automatic = isinstance(k, str) and k == "auto"
         if not automatic:
             check_integer("n_clusters", k, low=1, or_else="auto")
@@ -238,9 +238,11 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
                 "graph has no ties, and clusters are those of the graph; use "
                 '"adaptive", "approximate" or a matrix with ties.'
             )
+        # Not from get_params: a subclass may have fewer parameters than it keeps.
+        own = {name: value for name, value in vars(self).items() if name in defaults}
         given = {name: value for name, value in own.items() if name not in _OWN}
         given["n_clusters"] = None if automatic else k
-        return replace(Settings.of({**_defaults(), **given}), negative="keep")
+        return replace(Settings.of({**defaults, **given}), negative="keep")
 
     def _settings(self) -> Settings:
         return self._asked().with_components(self.n_clusters_)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from fnmf._fnmf import FNMF
 from fnmf._sklearn import with_callbacks
@@ -210,7 +210,8 @@ class SemiFNMF(FNMF):
         check_choice("unreached", self.unreached, ("nearest", "unknown"))
         guidance = None
         if y is not None or must_link is not None or cannot_link is not None:
-            n = _num_samples(X)
+            rows: Any = X
+            n = np.shape(rows)[0]
             known = read_labels(y, n)
             must = read_links("must_link", must_link, n)
             cannot = read_links("cannot_link", cannot_link, n)

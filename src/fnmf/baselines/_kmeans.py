@@ -24,7 +24,7 @@ class KMeans(ClusterMixin, Competitor):
         Clusters.
     standardize : bool, default=True
         Whether columns are divided by their standard deviation first.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the starts.
 
     Attributes

@@ -59,7 +59,7 @@ class LCNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
         Projected gradient steps on G in each iteration.
     max_iter : int, default=60
         Iterations.
-    random_state : int, RandomState instance or None, default=None
+    random_state : int, RandomState, Generator or None, default=None
         Seed of the start and of k-means.
     n_jobs : int, optional
         Threads of the neighbour search. The result does not depend on it.
