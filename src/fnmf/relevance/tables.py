@@ -105,14 +105,15 @@ def as_table(
 
 
 def _share_units(known: np.ndarray, defaults: Defaults) -> bool:
-    """Whether columns are many and of one unit, as pixels are."""
+    """Whether columns are many and nearly all that varies is of one unit, as pixels are."""
     if known.shape[1] < defaults.pixels:
         return False
     lowest, ranges = np.nanmin(known, axis=0), _range(known)
     usual = float(np.median(ranges))
     together = np.abs(ranges - usual) <= defaults.like_ranges * usual
     together &= np.abs(lowest - np.median(lowest)) <= defaults.like_lowest * usual
-    return bool(np.mean(together) >= defaults.nearly_all_features)
+    scatter = np.nanvar(known, axis=0)
+    return bool(scatter @ together >= defaults.nearly_all_features * scatter.sum())
 
 
 def _known(rows: np.ndarray, observed: np.ndarray) -> np.ndarray:
