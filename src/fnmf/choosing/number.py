@@ -70,7 +70,7 @@ class NumberOfClusters:
     rows: np.ndarray
 
     def price(self, k: int) -> float:
-        """What the score loses if ``k`` is taken instead of the best number."""
+        """What the score loses if ``k`` is taken instead of the number with the highest one."""
         at = self.scores["k"] == k
         if not at.any():
             raise ValueError(f"k={k} was not scored; scores has {self.scores['k'].tolist()}.")
@@ -90,7 +90,8 @@ class NumberOfClusters:
         also = tuple(getattr(model, "k_also_", None) or ())
         nobody = np.empty((len(scores), 0), np.int64), np.empty(0, np.int64)
         low, high = low_high
-        number = int(scores["k"][scores["score"].argmax()]) if high > 1 else 1
+        chosen = getattr(model, "n_components_", getattr(model, "n_clusters_", 1))
+        number = int(chosen) if high > 1 else 1
         return cls(number, (low, high), also, scores, None, *nobody)
 
     def __str__(self) -> str:
@@ -157,7 +158,7 @@ def _structure(
     """Whether there are clusters at all, and the association that says so, if it was asked."""
     if halves_agree(float(scores["features_agree"].max()), context.defaults):
         return True, None
-    best = replace(chosen, labels=numbers.labels[numbers.score.argmax()])
+    best = replace(chosen, labels=numbers.labels[numbers.at])
     found = structure(replace(context, n_clusters=numbers.best), best, runner)
     return beyond_chance(found, context.defaults) is not False, found
 
@@ -165,7 +166,7 @@ def _structure(
 def _interval(found: Numbers) -> tuple[int, int]:
     """From the best outward as long as scores lose no more than can be doubted."""
     k, score = found.k, found.score
-    best = int(score.argmax())
+    best = found.at
     enough = score >= score[best] - found.defaults.defensible * found.doubt
     low = high = best
     while low > 0 and enough[low - 1]:

@@ -60,8 +60,8 @@ class Numbers:
         Between the eigenvalue of each number and the next, of the graph that made the clusters.
     labels : ndarray of shape (K, n)
         Clusters for each number.
-    given : ndarray of shape (K,) or None
-        The score of each number where it does not follow from ties.
+    enough : float or None
+        If given, the largest number that scores so much is the best, not the highest score.
     """
 
     k: np.ndarray
@@ -70,7 +70,7 @@ class Numbers:
     eigengap: np.ndarray
     labels: np.ndarray
     defaults: Defaults = DEFAULTS
-    given: np.ndarray | None = None
+    enough: float | None = None
 
     @property
     def trials(self) -> np.ndarray:
@@ -81,18 +81,25 @@ class Numbers:
 
     @property
     def score(self) -> np.ndarray:
-        """Score of each number, (K,): the one given, or the mean over the graphs."""
-        return self.trials.mean(axis=0) if self.given is None else self.given
+        """Mean score of each number, (K,)."""
+        return self.trials.mean(axis=0)
+
+    @property
+    def at(self) -> int:
+        """Where the best number is."""
+        if self.enough is None:
+            return int(self.score.argmax())
+        return int(np.flatnonzero(self.score >= self.enough)[-1])
 
     @property
     def best(self) -> int:
-        """The number of the highest score."""
-        return int(self.k[self.score.argmax()])
+        """The best number."""
+        return int(self.k[self.at])
 
     @property
     def doubt(self) -> np.ndarray:
         """Standard error of what each number loses against the best, (K,)."""
-        return _standard_error(self.trials[:, [self.score.argmax()]] - self.trials)
+        return _standard_error(self.trials[:, [self.at]] - self.trials)
 
     @property
     def spread(self) -> np.ndarray:
@@ -140,8 +147,8 @@ def _found_again(rows: np.ndarray, numbers: np.ndarray, context: SearchContext) 
     """Scores of a table: how well k-means of halves of the rows finds the same clusters again.
 
     Clusters taken together are found again as well as single ones, clusters cut in two are not.
-    So the largest number whose clusters are found again is the best; if there is none, the one
-    that comes nearest to it.
+    So the largest number whose clusters are found again is the best; where rows are too few for
+    that, the largest that comes as near to it as any.
     """
     defaults, rng = context.defaults, np.random.RandomState(context.seed)
     asked = [replace(context, n_clusters=int(k)) for k in numbers]
@@ -153,9 +160,9 @@ def _found_again(rows: np.ndarray, numbers: np.ndarray, context: SearchContext) 
         pairs = zip(labels[:, half], again, strict=True)
         shares[:] = [adjusted_rand_score(*pair) for pair in pairs]
     mean = inside.mean(axis=0)
-    score = np.where(mean >= defaults.found_again, 1 + numbers / numbers.max(), mean)
+    enough = min(defaults.found_again, float(mean.max()) - defaults.found_slack)
     nothing = np.zeros_like(inside)
-    return Numbers(numbers, inside, nothing, nothing[0], labels, defaults, score)
+    return Numbers(numbers, inside, nothing, nothing[0], labels, defaults, enough)
 
 
 def score_table(
@@ -194,7 +201,7 @@ def levels(context: SearchContext, chosen: Candidate, found: Numbers) -> tuple[i
     # Most fits are told the number of clusters, and need not wait for it.
     from scipy.cluster.hierarchy import linkage
 
-    labels = found.labels[found.score.argmax()]
+    labels = found.labels[found.at]
     rows, _ = _prepared(context, chosen)
     members = np.zeros((found.best, len(labels)), rows.dtype)
     members[labels, np.arange(len(labels))] = 1 / np.bincount(labels)[labels]

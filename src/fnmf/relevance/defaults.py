@@ -313,6 +313,8 @@ class Defaults:
     number_halves: int = 6
     # Adjusted Rand index from which clusters of a table are found again; unmeasured.
     found_again: float = 0.95
+    # Where none is, numbers that lose no more than this against the best count too; unmeasured.
+    found_slack: float = 0.02
     # Groups of clusters are a level if so many times as far apart as clusters; unmeasured.
     level_distance: float = 1.4
     # Agreement of halves below which structure is tested; shuffled .03 at most, sets .11 at least.
