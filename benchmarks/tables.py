@@ -1,0 +1,229 @@
+"""The default on ordinary tables, beside what a user would try instead.
+
+    python benchmarks/tables.py --out results/tables.csv --print
+
+Parts: ``tables`` (the forty of FNMF_DATA_HOME/tables, with the published figures of peers.csv),
+``blobs`` (sets that k-means solves), ``useless`` (useless columns added to known data) and
+``segments`` (made-up tables of uneven groups). One default, the true number of clusters, no labels.
+Rows that are in the file already are not computed again.
+"""
+
+import argparse
+import csv
+import os
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.cluster import KMeans, SpectralClustering
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.metrics import normalized_mutual_info_score
+from sklearn.mixture import GaussianMixture
+
+from fnmf import FNMF
+from fnmf.metrics import clustering_accuracy
+
+PARTS = ("tables", "blobs", "useless", "segments")
+BLOBS = ["a1", "a2", "a3", "s1", "s2", "s3", "s4", "d31", "r15", "unbalance", "aggregation"]
+USELESS = ("none", "flag", "category 3", "category 12", "integer", "date", "ten flags")
+FIELDS = ("part", "data", "method", "seed", "acc", "nmi", "found", "stability")
+# A peer that takes minutes on more rows is left out there.
+MOST_ROWS = 5000
+
+Data = tuple[np.ndarray, np.ndarray]
+
+
+def stored(folder: str, name: str) -> Data:
+    """A set of FNMF_DATA_HOME, columns with negative values shifted to start at 0."""
+    path = Path(os.environ["FNMF_DATA_HOME"]) / folder / f"{name}.npz"
+    with np.load(path, allow_pickle=False) as file:
+        if "X" in file:
+            X = file["X"].astype(np.float64)
+        else:
+            parts = file["data"], file["indices"], file["indptr"]
+            X = sp.csr_array(parts, shape=tuple(file["shape"])).toarray().astype(np.float64)
+        y = file["y"]
+    if folder == "blobs":
+        X, y = X[y != 0], y[y != 0]  # 0 marks noise points
+    return X - np.minimum(X.min(axis=0), 0), np.unique(y, return_inverse=True)[1]
+
+
+def planted(seed: int) -> Data:
+    """Five clusters in twelve columns."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 5, 600)
+    X = rng.normal(0, 1.6, (5, 12))[y] + rng.normal(size=(600, 12))
+    return X - X.min(axis=0), y
+
+
+def useless_columns(X: np.ndarray, kind: str, seed: int) -> np.ndarray:
+    """The same with columns that say nothing."""
+    rng, n = np.random.default_rng(1000 + seed), len(X)
+    name, _, levels = kind.partition(" ")
+    more = {
+        "none": lambda: np.empty((n, 0)),
+        "flag": lambda: rng.integers(0, 2, (n, 1)),
+        "ten": lambda: rng.integers(0, 2, (n, 10)),
+        "category": lambda: np.eye(int(levels))[rng.integers(0, int(levels), n)],
+        "integer": lambda: rng.integers(0, 100, (n, 1)),
+        "date": lambda: rng.integers(15000, 20000, (n, 1)),
+    }[name]()
+    return np.hstack([X, more]).astype(np.float64)
+
+
+def segments(seed: int) -> Data:
+    """Uneven groups in columns of different units, among useless ones of several kinds."""
+    rng = np.random.default_rng(seed)
+    n, k = int(rng.choice([600, 1200, 2000])), int(rng.integers(3, 6))
+    sizes = np.maximum(rng.dirichlet([4] * k), 0.06)
+    y, d = rng.choice(k, n, p=sizes / sizes.sum()), int(rng.integers(5, 9))
+    Z = rng.normal(0, 2, (k, d))[y] + rng.normal(size=(n, d)) * rng.uniform(0.6, 1.2, (k, 1))[y]
+    X = (Z - Z.min(axis=0)) * 10.0 ** rng.integers(-2, 4, d)
+    noise = [
+        rng.gamma(2, 50, (n, 8)),
+        rng.normal(500, 30, (n, 4)),
+        rng.integers(0, 2, (n, 3)),
+        np.eye(5)[rng.integers(0, 5, n)],
+        rng.integers(0, 30, (n, 3)),
+        rng.lognormal(3, 1, (n, 3)),
+    ]
+    X = np.hstack([X, *noise])
+    return X[:, rng.permutation(X.shape[1])], y
+
+
+def cases(part: str) -> Iterator[tuple[str, Data]]:
+    """Names and data of a part."""
+    if part == "tables":
+        folder = Path(os.environ["FNMF_DATA_HOME"]) / "tables"
+        for path in sorted(folder.glob("*.npz")):
+            yield path.stem, stored("tables", path.stem)
+    elif part == "blobs":
+        for name in BLOBS:
+            yield name, stored("blobs", name)
+    elif part == "useless":
+        known = {
+            "iris": load_iris(return_X_y=True),
+            "wine": load_wine(return_X_y=True),
+            "cancer": load_breast_cancer(return_X_y=True),
+            "digits": load_digits(return_X_y=True),
+            **{f"planted {seed}": planted(seed) for seed in range(5)},
+        }
+        for name, (X, y) in known.items():
+            for kind in USELESS:
+                yield f"{name} + {kind}", (useless_columns(X, kind, 0), y)
+    else:
+        for seed in range(8):
+            yield f"segments {seed}", segments(seed)
+
+
+def standardised(X: np.ndarray) -> np.ndarray:
+    spread = X.std(axis=0)
+    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1)
+
+
+def labels_of(method: str, X: np.ndarray, k: int, seed: int) -> tuple[np.ndarray, object, object]:
+    """Labels, whether structure was found, and the least stability, where there are these."""
+    if method == "FNMF":
+        model = FNMF(k, random_state=seed).fit(X)
+        stability = model.cluster_stability_
+        return model.labels_, model.structure_found_, None if stability is None else stability.min()
+    Z = standardised(X)
+    model = {
+        "KMeans": lambda: KMeans(k, n_init=10, random_state=seed),
+        "mixture": lambda: GaussianMixture(k, reg_covar=1e-2, random_state=seed),
+        "spectral": lambda: SpectralClustering(k, affinity="nearest_neighbors", random_state=seed),
+    }[method]()
+    return model.fit_predict(Z), None, None
+
+
+def compute(parts: list[str], seeds: int, path: Path) -> None:
+    """All rows that are not there yet."""
+    done = set()
+    if path.exists():
+        with open(path, newline="") as file:
+            done = {(r["part"], r["data"], r["method"], r["seed"]) for r in csv.DictReader(file)}
+    with open(path, "a", newline="") as file:
+        writer = csv.DictWriter(file, FIELDS)
+        if not done:
+            writer.writeheader()
+        for part in parts:
+            for name, (X, y) in cases(part):
+                k = len(np.unique(y))
+                for method in ("FNMF", "KMeans", "mixture", "spectral"):
+                    if method == "spectral" and len(X) > MOST_ROWS:
+                        continue
+                    if method == "mixture" and X.shape[1] > 500:
+                        continue
+                    for seed in range(seeds if method == "FNMF" else 1):
+                        if (part, name, method, str(seed)) in done:
+                            continue
+                        labels, found, stability = labels_of(method, X, k, seed)
+                        nmi = normalized_mutual_info_score(y, labels)
+                        acc = clustering_accuracy(y, labels)
+                        scores = (f"{acc:.4f}", f"{nmi:.4f}", found, stability)
+                        row = (part, name, method, seed, *scores)
+                        writer.writerow(dict(zip(FIELDS, row, strict=True)))
+                        file.flush()
+
+
+def show(path: Path) -> None:
+    """Means by part and method, what a useless column costs, and where peers are ahead."""
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    found: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for row in rows:
+        own = found.setdefault((row["part"], row["data"]), {})
+        own.setdefault(row["method"], []).append(float(row["acc"]))
+    for part in PARTS:
+        sets = {data: own for (where, data), own in found.items() if where == part}
+        if not sets:
+            continue
+        methods = dict.fromkeys(m for own in sets.values() for m in own)
+        means = {m: [np.mean(own[m]) for own in sets.values() if m in own] for m in methods}
+        line = ", ".join(f"{m} {np.mean(v):.3f} ({len(v)} sets)" for m, v in means.items())
+        spread = [float(np.std(own["FNMF"])) for own in sets.values()]
+        print(f"{part}: mean ACC {line}; largest deviation between seeds {max(spread):.3f}")
+        for data, own in sets.items():
+            peers = [np.mean(v) for m, v in own.items() if m != "FNMF"]
+            if part != "useless" and peers and max(peers) - np.mean(own["FNMF"]) > 0.05:
+                print(f"  {data}: {np.mean(own['FNMF']):.3f}, best peer {max(peers):.3f}")
+    useless = {data: own for (part, data), own in found.items() if part == "useless"}
+    for data, own in useless.items():
+        before = useless[f"{data.split(' + ')[0]} + none"]["FNMF"]
+        lost = max(np.array(before) - np.array(own["FNMF"])[: len(before)])
+        if lost > 0.03:
+            print(f"  {data}: {lost:.3f} less than without it")
+    path = Path(os.environ.get("FNMF_DATA_HOME", "")) / "tables" / "peers.csv"
+    if path.exists() and any(row["part"] == "tables" for row in rows):
+        with open(path, newline="") as file:
+            peers = list(csv.DictReader(file))
+        for measure in ("acc", "nmi"):
+            names = [n for n in peers[0] if n.endswith(measure) and not n.startswith("best")]
+            means = {n: np.mean([float(p[n]) for p in peers]) for n in names}
+            best = max(means, key=lambda n: means[n])
+            mine = [
+                float(r[measure]) for r in rows if (r["part"], r["method"]) == ("tables", "FNMF")
+            ]
+            print(f"published, {measure}: {best} {means[best]:.3f}; FNMF {np.mean(mine):.3f}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", default=[], help=f"some of {', '.join(PARTS)}")
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=Path("results/tables.csv"))
+    parser.add_argument(
+        "--print", action="store_true", help="show what is there, and compute nothing"
+    )
+    given = parser.parse_args()
+    if not given.print or not given.out.exists():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compute(given.parts or list(PARTS), given.seeds, given.out)
+    show(given.out)
+
+
+if __name__ == "__main__":
+    main()
