@@ -23,7 +23,7 @@ ESTIMATORS = [
     MiniBatchFNMF(max_iter=100, sample_size=200, batch_size=100),
     RelevanceClusterer(),
     RelevanceClusterer(3),
-    SemiFNMF(max_iter=50),
+    SemiFNMF(max_iter=200),
     DeepFNMF(layers=(4, 3, 2)),
 ]
 

@@ -278,7 +278,7 @@ def test_model_file_brings_everything_back(planted, tmp_path):
 
 def test_nothing_is_said_of_a_limit_that_clusters_do_not_wait_for(planted):
     # Warnings are errors in tests.
-    assert model(max_iter=2).fit(planted[0]).n_iter_ == 2
+    assert model(max_iter=2, representation="clusters").fit(planted[0]).n_iter_ == 2
 
 
 def test_wrong_number_of_refreshes_is_named(planted):

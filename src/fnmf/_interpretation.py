@@ -113,7 +113,7 @@ class InterpretationMixin:
         >>> X, y = make_noisy_gaussians(random_state=0)
         >>> model = FNMF(3, random_state=0).fit(X)
         >>> sorted(cluster.title for cluster in model.describe_clusters())[0]
-        'high feature 0'
+        'high feature 1'
         """
         from fnmf.describe import describe_clusters
 

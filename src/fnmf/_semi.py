@@ -178,6 +178,8 @@ class SemiFNMF(FNMF):
         tags = super().__sklearn_tags__()
         # It has probabilities of classes, whose number its checks ask for.
         tags.classifier_tags = ClassifierTags()
+        # Labels spread along neighbours that are compared in all features.
+        tags.input_tags.allow_nan = False
         return tags
 
     @with_callbacks
@@ -211,7 +213,7 @@ class SemiFNMF(FNMF):
         guidance = None
         if y is not None or must_link is not None or cannot_link is not None:
             rows: Any = X
-            n = np.shape(rows)[0]
+            n = rows.shape[0] if hasattr(rows, "shape") else len(np.asarray(rows))
             known = read_labels(y, n)
             must = read_links("must_link", must_link, n)
             cannot = read_links("cannot_link", cannot_link, n)

@@ -270,8 +270,8 @@ def contrast_clusters(
     --------
     >>> import numpy as np
     >>> from fnmf.describe import contrast_clusters
-    >>> X = np.array([[9, 1], [8, 2], [1, 2], [2, 1], [5, 5], [5, 6.0]])
-    >>> print(contrast_clusters(X, [0, 0, 1, 1, 2, 2], 0, 1, top=1)[0])
+    >>> X = np.tile([[9, 1], [8, 2], [1, 2], [2, 1], [5, 5], [5, 6.0]], (5, 1))
+    >>> print(contrast_clusters(X, [0, 0, 1, 1, 2, 2] * 5, 0, 1, top=1)[0])
     feature 0 8.5 (others 1.5)
     """
     stats = cluster_statistics(X, labels)

@@ -125,7 +125,7 @@ class Recipe:
     def _name_rows(self, table: Table) -> None:
         """What named the rows of the training table names the new ones."""
         name = self.id_column
-        if name is None or table.ids is not None:
+        if not isinstance(name, str) or table.ids is not None:
             return
         if name in table.texts:
             table.ids = [cell.strip() for cell in table.texts[name]]
