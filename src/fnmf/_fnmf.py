@@ -29,37 +29,30 @@ class FNMF(FactorisationBase):
         Number of components c, that is the length of the representation. ``"auto"`` takes
         ``n_clusters`` if that is given, and else the number of clusters that
         :func:`fnmf.choose_n_components` recommends.
-
     n_weightings : int, default=3
         Number m of weightings of the features. ``weighting="relevance"`` uses at most one for
         each cluster, and a single one where several would separate the clusters worse or rest
         on features that matter less.
-
     diversity : float, default=0.01
         λ, the price of similar weightings in ``weighting="paper"``. Relevance does not need it:
         a feature is left to the weightings that explain it well.
-
     smoothness : float, default=100.0
         β, how much neighbours are held together. With ``weighting="relevance"`` in units of
         the variance of the rows, so that one value suits most data.
-
     representation : {"auto", "clusters", "parts"}, default="auto"
         What the codes are for; clusters do not depend on it. ``"clusters"``: neighbours are held
         together by all of ``smoothness``, and codes say little more than the cluster of a sample.
         ``"parts"``: by a hundredth of it, and codes tell samples of a cluster apart. ``"auto"``:
         by all, a tenth or a hundredth of it, whichever keeps most neighbours of a sample its
         neighbours. Only for ``weighting="relevance"``; others hold by ``smoothness``.
-
     n_neighbors : int, default=5
         Neighbours of a sample in the graph.
-
     graph : {"adaptive", "approximate"}, sparse matrix or None, default="adaptive"
         ``"adaptive"`` builds the adaptive-neighbour graph from an exact search; with
         ``weighting="relevance"`` and more than 10,000 samples it holds each sample to the nearest
         of 2,000 anchors instead. ``"approximate"`` searches with faiss (extra ``ann``). A
         symmetric non-negative matrix of shape (n_samples, n_samples) is used as it is. ``None``
         leaves the graph out.
-
     weighting : {"relevance", "paper", "uniform"} or array of shape (n_features,), \
             default="relevance"
         ``"relevance"``: a feature counts as far as the clusters explain it better than chance.
@@ -70,81 +63,62 @@ class FNMF(FactorisationBase):
         in energy. ``"uniform"``: all features weigh 1/d, nothing is learned. An array holds
         weights of your own, at least 0: one weighting, used as it is for the data and for the
         neighbours.
-
     graph_refresh : int or None, default=None
         How often the neighbour graph is rebuilt from the weighted features. ``None`` means 3
         for ``weighting="relevance"``, which does so on the sample it explores, with new weights
         each time until they settle; and 0 for ``"paper"``, which goes on from where it stands.
         A graph of your own stays as it is.
-
     assignment : {"sample", "shared"}, default="sample"
         ``"sample"``: each sample mixes the weightings in its own way, the exact minimiser.
         ``"shared"``: all samples use the same mixture, as the article prints it; an iteration
         then costs no more than one of plain NMF.
-
     solver : {"mu", "mu-fast", "hals"}, default="mu-fast"
         ``"mu"``: the article's multiplicative update with its square root. ``"mu-fast"``:
         without it. ``"hals"``: exact minimisation of one coordinate after the other. With
         ``weighting="paper"`` the slower ``"mu"`` stays further from the trivial minima of the
         objective and mostly gives better clusters.
-
     init : {"kmeans", "random", "nndsvda"} or tuple of arrays, default="kmeans"
         ``"kmeans"`` turns a k-means partition into codes and its means into the basis. A
         tuple holds an embedding (n_samples, n_components) and components (n_components,
         n_features). With ``weighting="relevance"`` the partition is that of the graph.
-
     row_norm : {"auto", "unit", "none"}, default="auto"
         Whether ``weighting="relevance"`` brings rows to unit length. Right where the size of a
         row is exposure (documents, counts, light), wrong where it tells classes apart (many
         tables); ``"auto"`` tries both on a sample and keeps the better, see ``chosen_``.
-
     column_units : {"auto", "own", "typical", "spread"}, default="auto"
         Whether ``weighting="relevance"`` leaves features in their own units or divides each by
         its typical value or its standard deviation; ``"auto"`` tries what makes sense for the
         data, and own units for what typical ones leave.
-
     normalize_components : bool, default=True
         Scale each component to unit length in every iteration and the representation with
         it, so that ``smoothness`` means the same on all data. The graph term is then
         β Σ_a ‖u_a‖² v_aᵀ L v_a, which the scaling does not change, so the objective still falls.
         ``weighting="relevance"`` always does so.
-
     n_clusters : int or None, default=None
         Clusters for ``labels_``; ``None`` means ``n_components``.
-
     consensus : int or None, default=None
         Resamples, each of four fifths of the samples, to fit as well. All of them vote for the
         clusters, and say how sure these are.
-
     negative : {"error", "shift"}, default="error"
         What is done about features with negative values, which cannot be factorised.
         ``"error"`` refuses them. ``"shift"`` lets them start at 0: the smallest value of each is
         taken off, and added again by ``inverse_transform``. Values of new rows that lie below it
         are raised to it, with a warning, and counted in ``n_clipped_``.
-
     max_iter : int, default=300
         Most iterations of a start; with several rounds, of each.
-
     tol : float, default=1e-4
         An iteration that changes the objective by less than ``tol`` and the representation by
         less than ten times ``tol``, both relative, is the last.
-
     n_init : int, default=1
         Starts, of which the one with the lowest objective is kept; with
         ``weighting="relevance"`` the one that the judge of preparations likes best.
-        With ``weighting="paper"`` a lower objective is not a better clustering: five starts
-        instead of one did not raise the accuracy on any data set tried.
-
     random_state : int, RandomState, Generator or None, default=None
         Seed of the starts and of k-means.
-
     n_jobs : int or None, default=None
         Threads. ``None`` means as many as the linear algebra library would use. Results do
         not depend on it.
-
     verbose : int, default=0
         1 prints what is done, 2 every tenth iteration too.
-
     feature_groups : array-like of shape (n_features,) or None, default=None
         The group that each feature belongs to, numbers or names: the 0/1 features of one
         category, or the features of one table of several. With ``weighting="relevance"`` a group
@@ -217,8 +191,7 @@ class FNMF(FactorisationBase):
         Final value of the objective.
     history_ : structured ndarray of shape (n_iter,)
         Terms of the objective after each iteration: ``total``, ``reconstruction``,
-        ``diversity``, ``smoothness``, and the ``round`` they belong to. The total falls
-        inside a round; from one to the next the objective itself changes.
+        ``diversity``, ``smoothness``, and the ``round`` in which the total falls.
     smoothness_ : float
         How much neighbours were held together for the codes, as ``representation`` says. Only
         for ``weighting="relevance"``.
@@ -229,9 +202,8 @@ class FNMF(FactorisationBase):
         If X has missing values: samples of which all are missing. They had no part in the fit,
         are in the largest cluster and have confidence 0.
     unit_ : float
-        A power of two by which data in extreme units (below 1e-40 or above 1e40, in single
-        precision below 1e-8 or above 1e8) were divided, 1 for all others. What is fitted
-        describes the divided data; new rows are divided too.
+        A power of two by which data in extreme units were divided, 1 for all others; new rows
+        are divided too.
     shift_ : ndarray of shape (n_features,)
         What was added to each feature. Only for ``negative="shift"``, as the next.
     n_clipped_ : int

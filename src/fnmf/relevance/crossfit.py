@@ -63,7 +63,10 @@ def _explained_by(
     rng: np.random.RandomState,
     defaults: Defaults,
 ) -> np.ndarray:
-    """Largest share of each feature that clusters of some columns without it explain, (d,)."""
+    """Largest share of each feature that clusters of some columns without it explain, (d,).
+
+    A single column that makes clusters counts with the most that these explain of another.
+    """
     shares = np.zeros(table.shape[1])
     rows = table.rows / np.sqrt(np.bincount(groups)[groups])
     for names in makers:
@@ -74,6 +77,10 @@ def _explained_by(
         labels = best_kmeans(part, n_clusters, rng, defaults.means_starts, defaults)
         found = _beyond_chance(table, labels, n_clusters, defaults)
         shares = np.where(made, shares, np.maximum(shares, found))
+        if len(names) == 1:
+            # What one column tells of another is worth as much in itself.
+            told = np.max(found, where=~made, initial=0)
+            shares = np.where(made, np.maximum(shares, told), shares)
     return shares
 
 
