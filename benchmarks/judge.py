@@ -21,6 +21,7 @@ from _unseen_sets import ALL, TABLES, copied, data, noised, raw, unbalanced_digi
 from fnmf.data import view_of
 from fnmf.execution import threads
 from fnmf.metrics import clustering_accuracy
+from fnmf.relevance.columns import duplicate_groups
 from fnmf.relevance.preparations import column_preparations, row_preparations
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import SearchSpace, search_context, search_preparations
@@ -74,7 +75,7 @@ def candidates(X: np.ndarray, y: np.ndarray, seed: int) -> list[dict[str, object
         typical = sums / np.maximum(positive, 1)
         capped = view_of(np.minimum(X, 2 * typical).astype(np.float32))
         table = SampleTable.of(capped, typical, chosen)
-        task = search_context(table, k, 5, 3, seed)
+        task = search_context(table, duplicate_groups(table), k, 5, 3, seed)
         ways = SearchSpace(
             row_preparations(table), column_preparations(table, task.refreshes), means=True
         )

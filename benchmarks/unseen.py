@@ -1,4 +1,4 @@
-"""The default on data nobody tuned it for: nine sets it was first made on, and fifteen others.
+"""The default on 24 sets: nine that it was first made on, and fifteen others.
 
     FNMF_DATA_HOME=... python benchmarks/unseen.py [--out results/unseen.csv] [--seeds 5]
                                                    [--only sets noise copies null more] [--print]

@@ -57,9 +57,10 @@ class FNMF(FactorisationBase):
             default="relevance"
         ``"relevance"``: a feature counts as far as the clusters explain it better than chance.
         How rows and columns are scaled is found out on a sample of the rows, see ``row_norm``
-        and ``column_units``; values are capped at twice the mean of a feature's positive ones,
-        and copies of a feature share one vote. ``"paper"``: weights
-        on the simplex, learned as in the article; they collapse on data whose features differ
+        and ``column_units``; values are capped at twice the mean of a feature's positive ones
+        (of tables at 5 standard deviations), and copies of a feature share one vote.
+        ``"paper"``: weights on the simplex, learned as in the article; they collapse on data
+        whose features differ
         in energy. ``"uniform"``: all features weigh 1/d, nothing is learned. An array holds
         weights of your own, at least 0: one weighting, used as it is for the data and for the
         neighbours.
@@ -88,7 +89,7 @@ class FNMF(FactorisationBase):
     column_units : {"auto", "own", "typical", "spread"}, default="auto"
         Whether ``weighting="relevance"`` leaves features in their own units or divides each by
         its typical value or its standard deviation; ``"auto"`` tries what makes sense for the
-        data, and own units for what typical ones leave.
+        data, for tables standard deviation and range; ``chosen_`` says what was taken.
     normalize_components : bool, default=True
         Scale each component to unit length in every iteration and the representation with
         it, so that ``smoothness`` means the same on all data. The graph term is then

@@ -61,7 +61,7 @@ class Choice:
         Association of clusters found from two halves of the features.
     sample : ndarray of int
         Rows that were explored.
-    context : Task or None
+    context : SearchContext or None
         What was explored; ``None`` if nothing was.
     real : bool or None
         Whether the clusters are more than chance; ``None`` if that could not be asked.

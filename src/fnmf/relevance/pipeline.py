@@ -8,7 +8,9 @@ Steps 1 to 5 find features and clusters, without any factorisation (:func:`find_
    standard deviations) are tried on a sample of the rows. Each gives clusters, of a neighbour graph
    or about means, and weights of the features from how much of each the clusters explain beyond
    chance; both are repeated. The best by a score of modularity and explained features is chosen.
-   Halves of the features that agree on the clusters say whether there is structure at all.
+   Halves of the features that agree on the clusters say whether there is structure at all. Tables
+   of few columns have a search of their own (``tables``): each column is weighted by clusters made
+   without it.
 3. *Preparation.* All rows are capped, scaled and weighted as chosen. If clusters about means were
    chosen, k-means goes over all rows, with new weights as long as more is explained.
 4. *Affinity.* A neighbour graph of all rows, or anchors for many of them.

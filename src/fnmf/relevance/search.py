@@ -56,9 +56,9 @@ class Candidate:
     ----------
     rows : {"unit", "own"}
         Whether samples were brought to unit length.
-    columns : {"own", "typical", "gated", "spread"}
+    columns : {"own", "typical", "gated", "spread", "range"}
         Units of the features: their own, typical values at 1, their own once those that typical
-        units left out are gone, or standard deviations at 1.
+        units left out are gone, standard deviations at 1, or a common range.
     clusters : {"graph", "means"}
         Whether clusters are what holds together in the graph, or what is near their means.
     weights, prices : ndarray of shape (d,)

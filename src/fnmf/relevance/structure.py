@@ -131,10 +131,10 @@ def rows_agree(
     labels = [_quick(half.graph, n_clusters, seed, defaults) for half in pair]
     found = []
     for mine, other in ((0, 1), (1, 0)):
-        duplicate_weights = np.zeros((len(labels[mine]), n_clusters))
+        votes = np.zeros((len(labels[mine]), n_clusters))
         for near in pair[other].nearest.T:
-            duplicate_weights[np.arange(len(duplicate_weights)), labels[other][near]] += 1
-        found.append(adjusted_rand_score(labels[mine], duplicate_weights.argmax(axis=1)))
+            votes[np.arange(len(votes)), labels[other][near]] += 1
+        found.append(adjusted_rand_score(labels[mine], votes.argmax(axis=1)))
     return float(np.mean(found))
 
 
