@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
@@ -44,12 +45,17 @@ CHOSEN_ON = (
 PEERS = ("spreading", "poisson", "self-training", "k-NN", "1-NN")
 _ALPHA = 0.99
 _NEIGHBORS = 10
+# Rounds of PCKMeans at most, and entries of differences that are made at once.
+_ROUNDS, _SMALL = 100, 50_000_000
 
 
 @cache
 def data(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Non-negative rows, of unit length for images and texts, and classes."""
-    if name in IMAGES and name != "coil20":
+    if name == "usps, ten classes":
+        with np.load(Path(os.environ["FNMF_DATA_HOME"]) / "usps.npz", allow_pickle=False) as file:
+            X, y = file["X"].astype(np.float64), file["y"]
+    elif name in IMAGES and name != "coil20":
         bunch = load(name)
         X, y = np.asarray(bunch.data, np.float64), bunch.target
     else:
@@ -58,7 +64,8 @@ def data(name: str) -> tuple[np.ndarray, np.ndarray]:
         with np.load(path, allow_pickle=False) as file:
             X, y = file["X"].astype(np.float64), file["y"]
     X = X - np.minimum(X.min(axis=0), 0)
-    return (unit_rows(X) if name in IMAGES else X), np.unique(y, return_inverse=True)[1]
+    image = name in IMAGES or name == "usps, ten classes"
+    return (unit_rows(X) if image else X), np.unique(y, return_inverse=True)[1]
 
 
 def labelled(y: np.ndarray, share: float, seed: int) -> np.ndarray:
@@ -136,3 +143,54 @@ def _meet(scores: np.ndarray, sizes: np.ndarray) -> np.ndarray:
         counts = np.bincount((scores + shifts).argmax(axis=1), minlength=len(sizes)) / len(scores)
         shifts += step * (sizes - counts) / np.sqrt(1 + round_ / 10)
     return scores + shifts
+
+
+def pck_means(X: np.ndarray, k: int, must: np.ndarray, cannot: np.ndarray, seed: int) -> np.ndarray:
+    """PCKMeans (Basu, Banerjee and Mooney 2004), each broken pair at the price of 1.
+
+    Means start at the largest groups that must-links hold together, further ones at random rows;
+    each row in turn takes the cluster of least distance and fewest broken pairs.
+    """
+    rng, n = np.random.RandomState(seed), len(X)
+    ties = sp.csr_array((np.ones(len(must)), must.T), (n, n))
+    group = connected_components(ties, directed=False)[1]
+    sizes = np.bincount(group)
+    largest = [g for g in np.argsort(-sizes, kind="stable")[:k] if sizes[g] > 1]
+    means = [X[group == g].mean(axis=0) for g in largest]
+    centres = np.array([*means, *X[rng.choice(n, k - len(means), replace=False)]])
+    pairs = [
+        [np.concatenate([p[p[:, 0] == i, 1], p[p[:, 1] == i, 0]]) for i in range(n)]
+        for p in (must, cannot)
+    ]
+    labels = np.full(n, -1)
+    for _ in range(_ROUNDS):
+        gaps = ((X[:, None] - centres) ** 2).sum(axis=2) if n * k * X.shape[1] < _SMALL else None
+        before = labels.copy()
+        for i in rng.permutation(n):
+            cost = ((centres - X[i]) ** 2).sum(axis=1) if gaps is None else gaps[i].copy()
+            near = labels[pairs[0][i]]
+            cost += len(near[near >= 0]) - np.bincount(near[near >= 0], minlength=k)
+            near = labels[pairs[1][i]]
+            cost += np.bincount(near[near >= 0], minlength=k)
+            labels[i] = cost.argmin()
+        if np.array_equal(before, labels):
+            break
+        for c in np.unique(labels):
+            centres[c] = X[labels == c].mean(axis=0)
+    return labels
+
+
+def confident_order(shares: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """Confident learning (Northcutt, Jiang and Chuang 2021): labels by how wrong they look.
+
+    A label is off the diagonal of the confident joint if another class passes the mean probability
+    of those labelled so; these come first, and all by the margin of their own class.
+    """
+    k, every = shares.shape[1], np.arange(len(given))
+    means = [shares[given == c, c].mean() if (given == c).any() else np.inf for c in range(k)]
+    passed = np.where(shares >= means, shares, -1)
+    off = (passed.max(axis=1) >= 0) & (passed.argmax(axis=1) != given)
+    others = shares.copy()
+    others[every, given] = -1
+    margin = shares[every, given] - others.max(axis=1)
+    return np.lexsort((margin, ~off))

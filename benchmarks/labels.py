@@ -1,11 +1,15 @@
 """Some labels, some links: SemiFNMF and its peers.
 
-    FNMF_DATA_HOME=... python benchmarks/labels.py [accuracy noise wrong new links] [--splits 10]
+    FNMF_DATA_HOME=... python benchmarks/labels.py [accuracy usps noise wrong new links effects
+    budget time] [--splits 10] [--print]
 
-Accuracy on rows without a label at one label a class, 5 %, 10 % and 30 %; the same with ten noise
-features for each real one; with wrong labels; with a class that nobody labelled; with links.
-Classes do not depend on the iterations of the factorisation, so that only what comes before it is
-run, and what does not depend on labels once for a data set. Results go to ``results/labels.csv``.
+Accuracy on rows without a label at one label a class, 5 %, 10 % and 30 %; on all of USPS; with ten
+noise features for each real one; with wrong labels beside confident learning; with a class that
+nobody labelled; with links beside PCKMeans; without what labels do to ties, features and names;
+labels that are asked for or drawn at random; CPU time beside FNMF. Classes do not depend on the
+iterations of the factorisation, so that only what comes before it is run, and what does not depend
+on labels once for a data set. Results go to ``results/labels.csv``; what is there already is not
+run again.
 """
 
 import argparse
@@ -22,38 +26,32 @@ import sklearn
 from sklearn.metrics import f1_score
 
 import fnmf
-from _label_peers import CHOSEN_ON, IMAGES, PEERS, TABLES, Peers, data, labelled
-from fnmf import FNMF
-from fnmf._settings import Settings
-from fnmf.data import view_of
+from _label_parts import Guided, Row, budget, effects, time
+from _label_peers import (
+    CHOSEN_ON,
+    IMAGES,
+    PEERS,
+    TABLES,
+    Peers,
+    confident_order,
+    data,
+    labelled,
+    pck_means,
+)
 from fnmf.execution import Runner, threads
-from fnmf.factorization import NullObserver, Problem
-from fnmf.labels import Guidance, read_labels, read_links
-from fnmf.labels.guided import Spoken, guide
 from fnmf.metrics import clustering_accuracy
-from fnmf.relevance.pipeline import inputs_of, search_features
 
 SHARES = (1, 0.05, 0.1, 0.3)
 FIELDS = ("part", "data", "share", "split", "method", "value")
-Row = tuple[str, str, float, int, str, float]
 
 
-class Guided:
-    """Everything of a fit that labels do not change, then as many fits as there are splits."""
+# Cells of accuracies that are complete.
+_STORED: set[tuple[str, str, float, int]] = set()
 
-    def __init__(self, X: np.ndarray, n_classes: int, runner: Runner) -> None:
-        settings = Settings.of(FNMF(n_classes).get_params(deep=False)).for_data(X)
-        self.inputs = inputs_of(Problem(settings, view_of(X), 0, NullObserver()), runner)
-        self.search = search_features(self.inputs, 0)
 
-    def fit(self, given: Any, **options: Any) -> tuple[np.ndarray, Spoken]:
-        """Classes of all rows by number, and what led to them."""
-        n = self.inputs.statistics.view.shape[0]
-        known = read_labels(given, n)
-        links = (read_links(name, options.get(name), n) for name in ("must_link", "cannot_link"))
-        guidance = Guidance(known, *links, True, options.get("class_sizes"))
-        found, spoken = guide(self.inputs, *self.search, guidance, 0)
-        return np.asarray(found.labels), spoken
+def done(part: str, name: str, share: float, split: int) -> bool:
+    """Whether a cell is among the results already."""
+    return (part, name, float(share), split) in _STORED
 
 
 def calibration_error(shares: np.ndarray, y: np.ndarray) -> float:
@@ -67,11 +65,15 @@ def calibration_error(shares: np.ndarray, y: np.ndarray) -> float:
 def accuracy(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
     """All sets and shares, without and with class sizes, and the calibration error."""
     for name in sets:
+        if done("accuracy", name, SHARES[-1], splits - 1):
+            continue
         X, y = data(name)
         sizes = np.bincount(y) / len(y)
         ours, peers = Guided(X, len(sizes), runner), Peers(X, name in IMAGES)
         for share in SHARES:
             for split in range(splits):
+                if done("accuracy", name, share, split):
+                    continue
                 given = np.where(labelled(y, share, split), y, -1)
                 yield from _compared("accuracy", name, share, split, (ours, peers, given, y))
                 free = given < 0
@@ -124,11 +126,19 @@ def wrong(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
                 given[flipped] = other if kind == "random" else gaps.argmin(axis=1)[y[flipped]]
                 part = f"wrong, {kind}"
                 yield from _compared(part, name, 0.1, split, (ours, peers, given, y))
-                suspicious = ours.fit(given)[1].suspicious
-                hits = np.cumsum(np.isin(suspicious["row"], flipped))
-                place = np.searchsorted(hits, recall * len(flipped))
-                precise = hits[place] / (place + 1) if place < len(hits) else 0.0
-                yield part, name, 0.1, split, f"precision at recall {recall}", float(precise)
+                spoken, told = ours.fit(given)[1], np.flatnonzero(given >= 0)
+                order = confident_order(np.exp(spoken.held_out), given[told])
+                listed = {"": spoken.suspicious["row"], ", confident learning": told[order]}
+                for method, ranked in listed.items():
+                    value = precision(np.isin(ranked, flipped), recall * len(flipped))
+                    yield part, name, 0.1, split, f"precision at recall {recall}{method}", value
+
+
+def precision(hits: np.ndarray, wanted: float) -> float:
+    """Share of hits among those listed up to the one that makes enough of them."""
+    found = np.cumsum(hits)
+    place = int(np.searchsorted(found, wanted))
+    return float(found[place] / (place + 1)) if place < len(found) else 0.0
 
 
 def new(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
@@ -155,8 +165,23 @@ def links(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
             pairs = pairs[pairs[:, 0] != pairs[:, 1]]
             same = y[pairs[:, 0]] == y[pairs[:, 1]]
             found, spoken = ours.fit(None, must_link=pairs[same], cannot_link=pairs[~same])
+            peer = pck_means(X, y.max() + 1, pairs[same], pairs[~same], split)
+            kept = (peer[pairs[:, 0]] == peer[pairs[:, 1]]) == same
             yield "links", name, 0, split, "accuracy", clustering_accuracy(y, found)
             yield "links", name, 0, split, "kept", 1 - len(spoken.violated) / len(pairs)
+            yield "links", name, 0, split, "PCKMeans", clustering_accuracy(y, peer)
+            yield "links", name, 0, split, "PCKMeans, kept", float(kept.mean())
+
+
+def usps(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
+    """All rows of USPS."""
+    name = "usps, ten classes"
+    X, y = data(name)
+    ours = Guided(X, y.max() + 1, runner)
+    for split in range(splits):
+        given = np.where(labelled(y, 0.3, split), y, -1)
+        found, _ = ours.fit(given)
+        yield "usps", name, 0.3, split, "ours", float(np.mean(found[given < 0] == y[given < 0]))
 
 
 def draw(rows: list[Row], path: Path) -> None:
@@ -182,7 +207,9 @@ def draw(rows: list[Row], path: Path) -> None:
     figure.savefig(path, dpi=150)
 
 
-PARTS = {"accuracy": accuracy, "noise": noise, "wrong": wrong, "new": new, "links": links}
+PARTS = {
+    one.__name__: one for one in (accuracy, usps, noise, wrong, new, links, effects, budget, time)
+}
 
 
 def show(rows: list[Row]) -> None:
@@ -205,6 +232,16 @@ def show(rows: list[Row]) -> None:
             print(f"    {name} ({chosen}): {values}{short}")
 
 
+def stored(path: Path) -> list[Row]:
+    """Results so far; lines of comments say which command made what follows."""
+    if not path.exists():
+        return []
+    kinds: Any = (str, str, float, int, str, float)
+    with path.open() as file:
+        rows = csv.DictReader(line for line in file if not line.startswith("#"))
+        return [tuple(k(row[n]) for k, n in zip(kinds, FIELDS, strict=True)) for row in rows]  # type: ignore[misc]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", default=list(PARTS), help=", ".join(PARTS))
@@ -214,26 +251,23 @@ def main() -> None:
     parser.add_argument("--print", action="store_true", help="only print what is stored")
     parser.add_argument("--figure", type=Path, help="where to draw the accuracies")
     options = parser.parse_args()
+    found = stored(options.out)
+    # What a cell ends with.
+    _STORED.update(row[:4] for row in found if row[4] == "ours, sizes")
     if not options.print:
         warnings.simplefilter("ignore")
-        with options.out.open("w", newline="") as file, threads(1) as runner:
+        with options.out.open("a", newline="") as file, threads(1) as runner:
             versions = f"fnmf {fnmf.__version__}, scikit-learn {sklearn.__version__}"
             command = " ".join(["benchmarks/labels.py", *sys.argv[1:]])
-            file.write(f"# {command}; {versions}, Python {platform.python_version()}; seed 0\n")
             writer = csv.writer(file)
-            writer.writerow(FIELDS)
+            if not found:
+                writer.writerow(FIELDS)
+            file.write(f"# {command}; {versions}, Python {platform.python_version()}; seed 0\n")
             for part in options.parts:
                 for row in PARTS[part](options.splits, runner, tuple(options.sets)):
                     writer.writerow((*row[:5], f"{row[5]:.4f}"))
                     file.flush()
-    with options.out.open() as stored:
-        # Lines of comments say which command made what follows.
-        file = (line for line in stored if not line.startswith("#"))
-        kinds = (str, str, float, int, str, float)
-        found: Any = [
-            tuple(kind(row[name]) for kind, name in zip(kinds, FIELDS, strict=True))
-            for row in csv.DictReader(file)
-        ]
+        found = stored(options.out)
     show(found)
     if options.figure is not None:
         draw(found, options.figure)

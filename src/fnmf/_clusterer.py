@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,12 +14,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from fnmf._base import ClusterBase
-from fnmf._fitted import FittedClusters
 from fnmf._fnmf import FNMF
+from fnmf._labels import LabelsMixin
 from fnmf._settings import Settings
 from fnmf._sklearn import with_callbacks
 from fnmf.data import MappedCSR, is_dask, view_of
+from fnmf.labels import FittedLabelClusters, GuidedClusterScheme
 from fnmf.validation import check_data, check_integer, check_real
 
 if TYPE_CHECKING:
@@ -34,14 +34,14 @@ def _defaults() -> dict[str, Any]:
     return FNMF("auto").get_params(deep=False)
 
 
-class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator):
+class RelevanceClusterer(LabelsMixin, SelectorMixin, ClusterMixin, BaseEstimator):
     """Clusters, and the features that they rest on, when many features are useless.
 
     The first stage of :class:`fnmf.FNMF`: how rows and columns are to be prepared is found out on
     a sample of the rows, features are weighted by how much of them the clusters explain beyond
     chance, and clusters are those of a neighbour graph of all rows, or about means. There is no
     factorisation, so that it is cheaper and takes any real data. It is a clusterer, and a selector
-    of features.
+    of features. Classes of some samples may be given in ``y``: clusters are then these classes.
 
     Parameters
     ----------
@@ -70,6 +70,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
     false_discovery_rate : float, default=0.1
         Features with a q-value of at most this are selected: about that share of them is there by
         chance.
+
+    unreached, trust_labels, class_sizes
+        As for :class:`fnmf.SemiFNMF`; for fits with labels or links.
 
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sample, the anchors and the clusters.
@@ -123,11 +126,15 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         Smallest and largest defensible number of clusters; other levels of a hierarchy.
     unit_ : float
         A power of two by which data in extreme units were divided, 1 for all others.
+    classes_, transduction_, label_distributions_, suspicious_labels_, labelled_, reached_, \
+label_relevance_, violated_links_, contradictory_links_
+        Of a fit with labels or links, as for :class:`fnmf.SemiFNMF`.
     n_features_in_ : int
         Features seen during fit.
 
     See Also
     --------
+    fnmf.SemiFNMF : Labels of some samples, and a representation.
     fnmf.FNMF : The same, and a non-negative representation of the samples.
 
     Examples
@@ -145,7 +152,8 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
     (300,)
     """
 
-    _record = FittedClusters
+    _record = FittedLabelClusters
+    _stored_shapes: ClassVar = FittedLabelClusters.shapes()
     _number = "n_clusters"
     _non_negative = False
 
@@ -158,6 +166,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         row_norm: str = "auto",
         column_units: str = "auto",
         false_discovery_rate: float = 0.1,
+        unreached: str = "nearest",
+        trust_labels: bool = True,
+        class_sizes: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -168,6 +179,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         self.row_norm = row_norm
         self.column_units = column_units
         self.false_discovery_rate = false_discovery_rate
+        self.unreached = unreached
+        self.trust_labels = trust_labels
+        self.class_sizes = class_sizes
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -179,24 +193,28 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         return tags
 
     @with_callbacks
-    def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
-        """Find clusters and the features that they rest on.
+    def fit(
+        self,
+        X: ArrayLike | sp.sparray,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+    ) -> Self:
+        """Find clusters, or classes, and the features that they rest on.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, memory map, MappedCSR} of shape (n_samples, n_features)
             Any real data.
-        y : Ignored
-            Present by convention.
+        y, must_link, cannot_link
+            Classes of some samples, and pairs, as for :class:`fnmf.SemiFNMF`.
 
         Returns
         -------
         self
         """
-        from fnmf._fitting import fit_estimator
-
-        fitted = fit_estimator(self, X)
-        for warning in fitted.warnings:
+        for warning in self._fit_guided(X, y, must_link, cannot_link):
             # Past scikit-learn's wrapper, to the line that called fit.
             warnings.warn(warning, stacklevel=3)
         return self
@@ -248,6 +266,4 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         return self._asked().with_components(self.n_clusters_)
 
     def _scheme(self, settings: Settings) -> type[Scheme]:
-        from fnmf.relevance.scheme import ClusterScheme
-
-        return ClusterScheme
+        return GuidedClusterScheme

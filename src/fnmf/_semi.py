@@ -9,39 +9,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils import ClassifierTags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
 from fnmf._fnmf import FNMF
+from fnmf._labels import LabelsMixin
 from fnmf._sklearn import with_callbacks
-from fnmf.data import view_of
-from fnmf.labels import (
-    FittedLabels,
-    Guidance,
-    GuidedScheme,
-    class_distributions,
-    read_labels,
-    read_links,
-)
-from fnmf.labels.known import unknown_mark
-from fnmf.labels.links import contradictions
-from fnmf.validation import check_choice
+from fnmf.labels import FittedLabels, GuidedScheme
 
 if TYPE_CHECKING:
     from fnmf._settings import Settings
     from fnmf.factorization import Scheme
 
-# Contradictions that a warning names.
-_NAMED = 5
 
-
-def _was_guided(estimator: SemiFNMF) -> bool:
-    if hasattr(estimator, "labels_") and not hasattr(estimator, "classes_"):
-        raise AttributeError("this fit had neither labels nor links, so that there are no classes.")
-    return True
-
-
-class SemiFNMF(FNMF):
+class SemiFNMF(LabelsMixin, FNMF):
     """FNMF when the classes of some samples are known, or pairs that belong together or apart.
 
     Labels spread along the neighbour graph, make features that tell them apart count more, and
@@ -114,8 +93,6 @@ class SemiFNMF(FNMF):
 
     _record = FittedLabels
     _stored_shapes: ClassVar = FittedLabels.shapes()
-    classes_: np.ndarray
-    reached_: np.ndarray
 
     def __init__(
         self,
@@ -209,99 +186,16 @@ class SemiFNMF(FNMF):
         -------
         self
         """
-        from fnmf._fitting import fit_estimator
-
-        check_choice("unreached", self.unreached, ("nearest", "unknown"))
-        guidance = None
-        if y is not None or must_link is not None or cannot_link is not None:
-            rows: Any = X
-            n = rows.shape[0] if hasattr(rows, "shape") else len(np.asarray(rows))
-            known = read_labels(y, n)
-            must = read_links("must_link", must_link, n)
-            cannot = read_links("cannot_link", cannot_link, n)
-            guidance = Guidance(known, must, cannot, bool(self.trust_labels), self.class_sizes)
-        if guidance is not None and guidance.empty:
-            guidance = None
-        fitted = fit_estimator(self, X, None, guidance)
-        said = list(fitted.warnings)
-        if guidance is None:
-            for name in ("transduction_", "contradictory_links_"):
-                self.__dict__.pop(name, None)
-        else:
-            found = contradictions(guidance.must, guidance.cannot, guidance.known.codes)
-            self.contradictory_links_ = found
-            self.transduction_ = self._named(self.labels_, self.reached_)
-            if found:
-                named = "; ".join(found[:_NAMED])
-                said.append(UserWarning(f"{len(found)} links cannot hold: {named}."))
-        for warning in said:
+        for warning in self._fit_guided(X, y, must_link, cannot_link):
             # Past scikit-learn's wrapper, to the line that called fit.
             warnings.warn(warning, stacklevel=3)
         return self
-
-    def fit_predict(
-        self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
-    ) -> np.ndarray:
-        """Fit and return the class of each training sample, ``transduction_``."""
-        self.fit(X, y, **fit_params)
-        return self.transduction_ if hasattr(self, "classes_") else self.labels_
 
     def fit_transform(
         self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
     ) -> np.ndarray:
         """Fit and return the representation of the training samples, ``embedding_``."""
         return self.fit(X, y, **fit_params).embedding_
-
-    def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
-        """Class of new samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Non-negative data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Of ``classes_``; clusters, if the fit had neither labels nor links.
-        """
-        check_is_fitted(self)
-        if not hasattr(self, "classes_"):
-            return super().predict(X)
-        shares, reached = self._distributions(X)
-        return self._named(shares.argmax(axis=1), reached)
-
-    @available_if(_was_guided)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: ArrayLike | sp.sparray) -> np.ndarray:
-        """Probabilities of the classes of new samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Non-negative data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``.
-        """
-        check_is_fitted(self)
-        return self._distributions(X)[0]
-
-    def _distributions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        from fnmf.execution import threads
-
-        settings, fitted = self._settings(), FittedLabels.of(vars(self))
-        data = self._checked(X)
-        with threads(settings.n_jobs) as runner:
-            return class_distributions(fitted, settings, view_of(data), runner)
-
-    def _named(self, codes: np.ndarray, reached: np.ndarray) -> np.ndarray:
-        """Classes by their names, with the mark of the unknown where that is asked for."""
-        named: np.ndarray = self.classes_[codes]
-        if self.unreached == "unknown":
-            named = np.where(reached, named, unknown_mark(self.classes_))
-        return named
 
     def _scheme(self, settings: Settings) -> type[Scheme]:
         return GuidedScheme if settings.scheme == "relevance" else super()._scheme(settings)

@@ -11,11 +11,18 @@ from fnmf.labels.known import read_labels
 from fnmf.labels.links import read_links
 from fnmf.labels.new_rows import class_distributions
 from fnmf.labels.next import samples_to_label
-from fnmf.labels.scheme import FittedLabels, GuidedScheme
+from fnmf.labels.scheme import (
+    FittedLabelClusters,
+    FittedLabels,
+    GuidedClusterScheme,
+    GuidedScheme,
+)
 
 __all__ = [
+    "FittedLabelClusters",
     "FittedLabels",
     "Guidance",
+    "GuidedClusterScheme",
     "GuidedScheme",
     "class_distributions",
     "read_labels",

@@ -59,9 +59,10 @@ class Guidance:
             raise ValueError(
                 f"y has {count} classes for {told} labelled samples: pass classes, not measurements"
             )
-        if settings.automatic and settings.n_clusters is None and count:
-            return settings.with_components(count)
-        if settings.automatic or settings.clusters >= count:
+        asked = settings.n_clusters
+        if asked is None and not settings.automatic:
+            asked = settings.n_components
+        if count == 0 or (asked is not None and asked >= count):
             return settings
         if settings.n_clusters is not None:
             return replace(settings, n_clusters=count)

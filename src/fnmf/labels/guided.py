@@ -6,7 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fnmf.affinity import AnchorAffinity, GraphAffinity, graph_votes, neighbor_graph
+from fnmf.affinity import (
+    AnchorAffinity,
+    GraphAffinity,
+    build_affinity,
+    graph_votes,
+    neighbor_graph,
+)
 from fnmf.execution import Runner
 from fnmf.labels.guidance import Guidance
 from fnmf.labels.known import with_new
@@ -22,10 +28,10 @@ from fnmf.labels.opinions import (
 )
 from fnmf.labels.pool import log_shares, pool_weights, pooled, with_sizes
 from fnmf.labels.spread import AnchorSpread, GraphSpread, Spread
-from fnmf.labels.steer import label_relevance, steered, tied
+from fnmf.labels.steer import label_relevance, spread_weights, steered, tied, trust
 from fnmf.relevance.choice import Choice
 from fnmf.relevance.pipeline import Inputs, cluster_affinity, search_features
-from fnmf.relevance.prepare import FeatureStatistics
+from fnmf.relevance.prepare import FeatureStatistics, Weights, prepare
 from fnmf.relevance.results import FoundClusters
 
 # Weights of graph, clusters, linear opinions and class sizes where labels say nothing; that of the
@@ -68,6 +74,10 @@ class Spoken:
         Links that do not hold.
     told : ndarray of shape (d,)
         Relevance of the features by labels.
+    by : ndarray of shape (d,) or None
+        Weights of the features that labels spread by, if they are not those of the fit.
+    held_out : ndarray of shape (l, k) or None
+        Log probabilities of labelled rows, each without its own label, if any could be spared.
     """
 
     classes: np.ndarray
@@ -81,6 +91,8 @@ class Spoken:
     suspicious: np.ndarray
     violated: np.ndarray
     told: np.ndarray
+    by: np.ndarray | None
+    held_out: np.ndarray | None
 
 
 def guided_clusters(inputs: Inputs, guidance: Guidance, seed: int) -> tuple[FoundClusters, Spoken]:
@@ -118,10 +130,11 @@ def speak(
     classes = with_new(known.classes, k)
     sizes = guidance.sizes(classes)
     prior = _prior(seeds, clusters, k) if sizes is None else sizes
-    around = Surroundings(_spread(inputs, found, guidance), clusters, prior)
+    by = spread_weights(found.choice)
+    around = Surroundings(_spread(inputs, found, guidance, by, seed), clusters, prior)
     labelled = np.bincount(seeds.codes[seeds.told], minlength=k)
     each = max(float(labelled[labelled > 0].mean()), 1.0) if labelled.any() else 1.0
-    usual = np.array(_USUAL) / (1, each, 1, 1, 1)
+    usual = np.array(_USUAL) * (1, trust(found.choice) / each, 1, 1, 1)
     features = _features(inputs, found, seed)
     first = _weigh(features, around, seeds, usual, inputs.runner, seed)
     weights, linear = first.weights, first.linear
@@ -149,21 +162,30 @@ def speak(
         suspicious,
         links,
         told,
+        by,
+        first.held_out,
     )
 
 
-def _spread(inputs: Inputs, found: FoundClusters, guidance: Guidance) -> Spread:
+def _spread(
+    inputs: Inputs, found: FoundClusters, guidance: Guidance, by: np.ndarray | None, seed: int
+) -> Spread:
     """Along anchors, the user's graph, or a graph of more neighbours than clusters need."""
-    settings, affinity = inputs.settings, found.affinity
+    settings, affinity, rows = inputs.settings, found.affinity, found.prepared.weighted
+    if by is not None and settings.builds_graph:
+        weights = Weights(by[None], found.weights.price)
+        choice, statistics = found.choice, found.statistics
+        rows = prepare(statistics, choice.units, weights, False, inputs.runner).weighted
+        if isinstance(affinity, AnchorAffinity):
+            cache, runner = inputs.problem.cache, inputs.runner
+            affinity = build_affinity(rows, settings, seed, runner, cache, inputs.defaults)
     if isinstance(affinity, AnchorAffinity):
         return AnchorSpread(affinity)
     graph = affinity.graph
     assert graph is not None
-    k = min(_MORE * settings.n_neighbors, graph.shape[0] - 2)
     if settings.builds_graph:
-        rows, search = found.prepared.weighted, settings.search
-        more = neighbor_graph(rows, k, search, inputs.runner)
-        graph = tied(more, guidance.must)
+        k = min(_MORE * settings.n_neighbors, graph.shape[0] - 2)
+        graph = tied(neighbor_graph(rows, k, settings.search, inputs.runner), guidance.must)
     return GraphSpread(graph)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ def class_distributions(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities of the classes (n, k), and whether a label reaches a row, (n,)."""
     new = TransformedRows.of(fitted, view, runner)
+    if fitted.spread_by is not None:
+        there = TransformedRows.of(replace(fitted, omega=fitted.spread_by[None]), view, runner)
+        new = replace(there, scaled=new.scaled)
     k = min(settings.n_neighbors, len(fitted.held_reached) - 1)
     indices, distances = neighbors_of(new.there, k + 1, runner, queries=new.weighted)
     near, shares = indices[:, :k], adaptive_weights(distances).astype(np.float64)

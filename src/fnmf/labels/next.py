@@ -20,9 +20,10 @@ _LEAST = 1e-3
 def samples_to_label(model: Any, n_samples: int = 10) -> np.ndarray:
     """Samples whose class would tell most about the others.
 
-    Those that are least sure of their class are divided by k-means, weighted by their doubt, in
-    the representation of the fit; the sample in the middle of each part is taken, so that no two
-    tell the same. Of a fit without labels all samples take part alike: typical ones are taken.
+    Those that are least sure of their class are divided by k-means, weighted by their doubt, by
+    the probabilities of their classes; the sample in the middle of each part is taken, so that no
+    two tell the same. Of a fit without labels all samples are divided by their representation:
+    typical ones are taken.
 
     Parameters
     ----------
@@ -52,16 +53,15 @@ def samples_to_label(model: Any, n_samples: int = 10) -> np.ndarray:
     check_is_fitted(model, "labels_")
     wanted = check_integer("n_samples", n_samples, low=1)
     sure = getattr(model, "sample_confidence_", None)
-    if sure is None:
-        raise ValueError(f"{type(model).__name__} does not say how sure it is; use SemiFNMF.")
     told = getattr(model, "labelled_", None)
+    if sure is None or (told is None and not hasattr(model, "embedding_")):
+        raise ValueError(f"{type(model).__name__} without labels has no such samples; use FNMF.")
     doubt = np.ones(len(sure)) if told is None else 1 - np.asarray(sure, np.float64)
     rows = np.arange(len(doubt)) if told is None else np.flatnonzero(~told)
     rows = rows[np.argsort(-doubt[rows], kind="stable")]
     if told is not None:
         rows = rows[: _CANDIDATES * wanted]
-    places = getattr(model, "embedding_", None)
-    points = np.asarray(model.label_distributions_ if places is None else places)[rows]
+    points = np.asarray(model.embedding_ if told is None else model.label_distributions_)[rows]
     parts = min(wanted, len(np.unique(points, axis=0)))
     if parts < len(rows):
         means = KMeans(parts, n_init=1, random_state=0)

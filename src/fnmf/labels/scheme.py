@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._fitted import Fitted, _kept
+from fnmf._fitted import Fitted, FittedClusters, _kept
+from fnmf.labels.guidance import Guidance
 from fnmf.labels.guided import Spoken, guided_clusters
-from fnmf.relevance.pipeline import factorize
-from fnmf.relevance.results import FactorizedClusters
-from fnmf.relevance.scheme import RelevanceScheme
+from fnmf.relevance.pipeline import described, factorize
+from fnmf.relevance.results import FactorizedClusters, FoundClusters
+from fnmf.relevance.scheme import ClusterScheme, RelevanceScheme
 
 
 @dataclass(frozen=True, kw_only=True)
-class FittedLabels(Fitted):
-    """A fit that was guided, explained at :class:`fnmf.SemiFNMF`; hidden ones serve new rows.
+class LabelFields:
+    """What labels add to a fit, explained at :class:`fnmf.SemiFNMF`; hidden ones serve new rows.
 
     Attributes
     ----------
@@ -30,6 +31,8 @@ class FittedLabels(Fitted):
         The linear opinions.
     pool, offsets : ndarray of shape (4,) and (k,)
         How opinions are pooled, and what class sizes add.
+    spread_by : ndarray of shape (d,) or None
+        Weights of the features that labels spread by, if they are not those of the fit.
     """
 
     classes: np.ndarray | None = _kept("classes_", "k")
@@ -46,15 +49,31 @@ class FittedLabels(Fitted):
     slopes: np.ndarray | None = _kept("_slopes", "?dk")
     levels: np.ndarray | None = _kept("_levels", "?k")
     pool: np.ndarray | None = _kept("_pool", "?")
+    spread_by: np.ndarray | None = _kept("_spread_by", "d")
     offsets: np.ndarray | None = _kept("_offsets", "k")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedLabels(LabelFields, Fitted):
+    """A factorisation that was guided."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedLabelClusters(LabelFields, FittedClusters):
+    """Clusters without factors that were guided."""
 
 
 @dataclass(frozen=True)
 class GuidedStart:
     """A guided fit from one seed."""
 
-    fit: FactorizedClusters
+    fit: FactorizedClusters | FoundClusters
     spoken: Spoken
+
+    @property
+    def found(self) -> FoundClusters:
+        """Features and clusters."""
+        return self.fit if isinstance(self.fit, FoundClusters) else self.fit.found
 
     @property
     def quality(self) -> float:
@@ -83,31 +102,56 @@ class GuidedScheme(RelevanceScheme):
 
     def fitted(self, start_result: Any) -> Any:
         """The record of a guided fit, or of one that nothing guides."""
-        if isinstance(start_result, FactorizedClusters):
+        if not isinstance(start_result, GuidedStart):
             return super().fitted(start_result)
-        spoken, record = start_result.spoken, super().fitted(start_result.fit)
-        anchors = start_result.fit.found.affinity.anchors
-        held = slice(None) if anchors is None else anchors
-        shares = spoken.shares
-        values = {field.name: getattr(record, field.name) for field in fields(record)}
-        order = np.argsort(-shares, axis=1, kind="stable")
-        values["sample_confidence"] = shares.max(axis=1).astype(record.embedding.dtype)
-        values["second_labels"] = order[:, min(1, shares.shape[1] - 1)]
-        return FittedLabels(
-            **values,
-            classes=spoken.classes,
-            label_distributions=shares,
-            label_relevance=spoken.told,
-            labelled=self.inputs.problem.guidance.known.codes >= 0,
-            reached=spoken.reached,
-            suspicious_labels=spoken.suspicious,
-            violated_links=spoken.violated,
-            by_graph=spoken.graph[held],
-            by_clusters=spoken.clusters[held],
-            held_shares=shares[held],
-            held_reached=spoken.reached[held],
-            slopes=np.stack([one.slopes for one in spoken.linear]),
-            levels=np.stack([one.level for one in spoken.linear]),
-            pool=spoken.weights,
-            offsets=spoken.offsets,
-        )
+        record = super().fitted(start_result.fit)  # type: ignore[arg-type]
+        return FittedLabels(**_labelled(record, start_result, self.inputs.problem.guidance))
+
+
+class GuidedClusterScheme(ClusterScheme):
+    """The same without the factorisation."""
+
+    def start(self, seed: int) -> Any:
+        """Guided clusters from one seed."""
+        guidance = self.inputs.problem.guidance
+        if guidance is None:
+            return super().start(seed)
+        found, spoken = guided_clusters(self.inputs, guidance, seed)
+        return GuidedStart(described(self.inputs, found), spoken)
+
+    def fitted(self, start_result: Any) -> Any:
+        """The record of guided clusters, or of some that nothing guides."""
+        if not isinstance(start_result, GuidedStart):
+            return super().fitted(start_result)
+        record = super().fitted(start_result.fit)
+        return FittedLabelClusters(**_labelled(record, start_result, self.inputs.problem.guidance))
+
+
+def _labelled(record: FittedClusters, start: GuidedStart, guidance: Guidance) -> dict[str, Any]:
+    """The fields of a record, and those that labels add."""
+    spoken, anchors = start.spoken, start.found.affinity.anchors
+    held = slice(None) if anchors is None else anchors
+    shares = spoken.shares
+    order = np.argsort(-shares, axis=1, kind="stable")
+    dtype = record.feature_importances.dtype
+    return {
+        **{field.name: getattr(record, field.name) for field in fields(record)},
+        "sample_confidence": shares.max(axis=1).astype(dtype),
+        "second_labels": order[:, min(1, shares.shape[1] - 1)],
+        "classes": spoken.classes,
+        "label_distributions": shares,
+        "label_relevance": spoken.told,
+        "labelled": guidance.known.codes >= 0,
+        "reached": spoken.reached,
+        "suspicious_labels": spoken.suspicious,
+        "violated_links": spoken.violated,
+        "by_graph": spoken.graph[held],
+        "by_clusters": spoken.clusters[held],
+        "held_shares": shares[held],
+        "held_reached": spoken.reached[held],
+        "slopes": np.stack([one.slopes for one in spoken.linear]),
+        "levels": np.stack([one.level for one in spoken.linear]),
+        "pool": spoken.weights,
+        "spread_by": spoken.by,
+        "offsets": spoken.offsets,
+    }

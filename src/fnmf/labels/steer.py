@@ -53,6 +53,30 @@ def steered(choice: Choice, told: np.ndarray) -> Choice:
     return replace(choice, weights=Weights(np.maximum(weights.omega, told), weights.price))
 
 
+def trust(choice: Choice) -> float:
+    """How far clusters may stand for classes before labels say so, 0 to 1.
+
+    Of a table it is the score that clusters were chosen by: how far halves of its columns, and of
+    its rows, agree on them. Other data have structure or none.
+    """
+    if choice.real is False:
+        return 0.0
+    return float(np.clip(choice.score, 0, 1)) if choice.columns is not None else 1.0
+
+
+def spread_weights(choice: Choice) -> np.ndarray | None:
+    """Weights of the features that labels spread by, (d,); ``None`` if they are those of the fit.
+
+    Columns of a table that its clusters do not rest on may tell classes apart all the same: as far
+    as clusters are not to be trusted, all columns count alike.
+    """
+    if choice.columns is None or choice.unit or choice.context is None:
+        return None
+    share, top = trust(choice), choice.weights.top
+    even = choice.context.duplicate_weights
+    return share * top / max(float(top.max()), np.finfo(float).tiny) + (1 - share) * even
+
+
 def tied(graph: sp.csr_array, must: Links) -> sp.csr_array:
     """A graph with rows that belong together tied as much as each is to all others."""
     if not len(must.pairs):

@@ -141,7 +141,7 @@ def clusters_of(inputs: Inputs, seed: int) -> FoundClusters:
     """Features and clusters, and the moments that say what is relevant: steps 2 to 5, and 9."""
     found = find_clusters(inputs, seed)
     inputs.progress.enter(Stage.DESCRIBE)
-    return _described(inputs, found)
+    return described(inputs, found)
 
 
 def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
@@ -309,10 +309,10 @@ def _final_clusters(
         kmeans, labels = cluster_codes(V, k, seed, found.prepared.view, runner)
     elif found.centres is None and not found.settled:
         labels = found.affinity.refine_labels(labels, V, k)
-    return _described(inputs, replace(found, labels=labels)), kmeans
+    return described(inputs, replace(found, labels=labels)), kmeans
 
 
-def _described(inputs: Inputs, found: FoundClusters) -> FoundClusters:
+def described(inputs: Inputs, found: FoundClusters) -> FoundClusters:
     """Step 9: equal rows in one cluster, and the moments of the final clusters."""
     k, labels, columns = inputs.settings.clusters, found.labels, found.choice.columns
     repeated = columns is not None and columns.repeated

@@ -1,0 +1,125 @@
+"""What estimators share that take labels and links of some rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from fnmf._base import ClusterBase
+from fnmf.data import view_of
+from fnmf.labels import Guidance, class_distributions, read_labels, read_links
+from fnmf.labels.known import unknown_mark
+from fnmf.labels.links import contradictions
+from fnmf.validation import check_choice
+
+# Contradictions that a warning names.
+_NAMED = 5
+
+
+def _was_guided(estimator: LabelsMixin) -> bool:
+    if hasattr(estimator, "labels_") and not hasattr(estimator, "classes_"):
+        raise AttributeError("this fit had neither labels nor links, so that there are no classes.")
+    return True
+
+
+class LabelsMixin(ClusterBase):
+    """``fit(X, y)`` with labels of some rows, and classes of new ones."""
+
+    unreached: str
+    trust_labels: bool
+    class_sizes: Any
+    # Of fits with labels or links.
+    classes_: np.ndarray | None
+    reached_: np.ndarray | None
+
+    def _fit_guided(self, X: Any, y: Any, must_link: Any, cannot_link: Any) -> list[Warning]:
+        """Fit, and return what there is to warn about."""
+        from fnmf._fitting import fit_estimator
+
+        check_choice("unreached", self.unreached, ("nearest", "unknown"))
+        guidance = None
+        if y is not None or must_link is not None or cannot_link is not None:
+            n = X.shape[0] if hasattr(X, "shape") else len(np.asarray(X))
+            known = read_labels(y, n)
+            must = read_links("must_link", must_link, n)
+            cannot = read_links("cannot_link", cannot_link, n)
+            guidance = Guidance(known, must, cannot, bool(self.trust_labels), self.class_sizes)
+        if guidance is not None and guidance.empty:
+            guidance = None
+        fitted = fit_estimator(self, X, None, guidance)
+        said = list(fitted.warnings)
+        if guidance is None:
+            for name in ("transduction_", "contradictory_links_"):
+                self.__dict__.pop(name, None)
+            return said
+        found = contradictions(guidance.must, guidance.cannot, guidance.known.codes)
+        self.contradictory_links_ = found
+        self.transduction_ = self._named(self.labels_, self.reached_)
+        if found:
+            named = "; ".join(found[:_NAMED])
+            said.append(UserWarning(f"{len(found)} links cannot hold: {named}."))
+        return said
+
+    def fit_predict(
+        self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
+    ) -> np.ndarray:
+        """Fit and return the class of each training sample, ``transduction_``."""
+        self.fit(X, y, **fit_params)
+        return self.transduction_ if hasattr(self, "classes_") else self.labels_
+
+    def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
+        """Class of new samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Data of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Of ``classes_``; clusters, if the fit had neither labels nor links.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "classes_"):
+            return super().predict(X)
+        shares, reached = self._distributions(X)
+        return self._named(shares.argmax(axis=1), reached)
+
+    @available_if(_was_guided)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: ArrayLike | sp.sparray) -> np.ndarray:
+        """Probabilities of the classes of new samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Data of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        return self._distributions(X)[0]
+
+    def _distributions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        from fnmf.execution import threads
+
+        settings, fitted = self._settings(), self._record.of(vars(self))
+        data = self._checked(X)
+        with threads(settings.n_jobs) as runner:
+            return class_distributions(fitted, settings, view_of(data), runner)
+
+    def _named(self, codes: np.ndarray, reached: Any) -> np.ndarray:
+        """Classes by their names, with the mark of the unknown where that is asked for."""
+        classes = np.asarray(self.classes_)
+        named = classes[codes]
+        if self.unreached == "unknown":
+            named = np.where(reached, named, unknown_mark(classes))
+        return named
