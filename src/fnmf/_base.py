@@ -195,7 +195,8 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
         """A Dask array of what new rows of another one come to, when somebody asks."""
         from fnmf.execution.dask import new_rows
 
-        dtype = np.dtype(np.int64) if width is None else working_dtype(X.dtype)
+        classes = getattr(self, "classes_", np.empty(0, np.int64))
+        dtype = classes.dtype if width is None else working_dtype(X.dtype)
         light = self._light()
         # A subclass need not have them as parameters.
         light.n_jobs, light.verbose = 1, 0

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._base import ClusterBase
-from fnmf.data import view_of
+from fnmf.data import is_dask, view_of
 from fnmf.labels import Guidance, class_distributions, read_labels, read_links
 from fnmf.labels.known import unknown_mark
 from fnmf.labels.links import contradictions
@@ -88,6 +88,8 @@ class LabelsMixin(ClusterBase):
         check_is_fitted(self)
         if not hasattr(self, "classes_"):
             return super().predict(X)
+        if is_dask(X):
+            return self._lazily("predict", self._checked(X), None)
         shares, reached = self._distributions(X)
         return self._named(shares.argmax(axis=1), reached)
 
@@ -106,6 +108,8 @@ class LabelsMixin(ClusterBase):
             In the order of ``classes_``.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return self._lazily("predict_proba", self._checked(X), len(np.asarray(self.classes_)))
         return self._distributions(X)[0]
 
     def _distributions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -240,3 +240,15 @@ def test_a_fit_without_labels_forgets_classes(groups):
 def test_what_makes_no_sense_is_refused(groups, y, options, told):
     with pytest.raises(ValueError, match=told):
         fitted(groups[0], y, **options)
+
+
+def test_dask_arrays_are_predicted_and_a_fit_says_how(groups):
+    da = pytest.importorskip("dask.array")
+    X, y = groups
+    texts = np.array(["ash", "birch", "cedar", ""])[some(y)]
+    lazy = da.from_array(X, chunks=(70, -1))
+    with pytest.raises(ValueError, match="labelled rows and a sample of others; predict"):
+        fitted(lazy, texts)
+    model = fitted(X, texts)
+    np.testing.assert_array_equal(model.predict(lazy).compute(), model.predict(X))
+    np.testing.assert_array_equal(model.predict_proba(lazy).compute(), model.predict_proba(X))

@@ -47,7 +47,11 @@ class Guidance:
     def settings(self, settings: Settings, data: Data) -> Settings:
         """Settings with at least as many clusters as there are labelled classes."""
         if is_dask(data):
-            raise ValueError("labels and links need data in memory; compute the Dask array first.")
+            raise ValueError(
+                "labels and links need rows in memory: fit(X[rows].compute(), y[rows]) with the "
+                "labelled rows and a sample of others; predict and predict_proba of that model "
+                "take the whole Dask array."
+            )
         if settings.scheme != "relevance" or settings.graph is None:
             raise ValueError(
                 'labels and links are ties of a graph; use weighting="relevance" and a graph.'

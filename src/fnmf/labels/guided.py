@@ -180,11 +180,13 @@ def _spread(
             cache, runner = inputs.problem.cache, inputs.runner
             affinity = build_affinity(rows, settings, seed, runner, cache, inputs.defaults)
     if isinstance(affinity, AnchorAffinity):
-        return AnchorSpread(affinity)
+        rows = rows.subset(np.asarray(affinity.anchors))
+    k = min(_MORE * settings.n_neighbors, rows.shape[0] - 2)
+    if isinstance(affinity, AnchorAffinity):
+        return AnchorSpread(affinity, neighbor_graph(rows, k, settings.search, inputs.runner))
     graph = affinity.graph
     assert graph is not None
     if settings.builds_graph:
-        k = min(_MORE * settings.n_neighbors, graph.shape[0] - 2)
         graph = tied(neighbor_graph(rows, k, settings.search, inputs.runner), guidance.must)
     return GraphSpread(graph)
 

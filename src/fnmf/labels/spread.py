@@ -1,7 +1,7 @@
 """Labels carried along the affinity: what a random walk from a row meets first.
 
 Of a graph, F solves (D (1 + ε) − W) F = 0 with the labelled rows held at their labels; ε lets a
-walk end without a label. Of anchors the same is solved for the anchors, and rows read it off
+walk end without a label. Of anchors the same is solved for their own graph, and rows read it off
 theirs. No array of rows by rows is made.
 """
 
@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve
 
 from fnmf.affinity import AnchorAffinity
 
@@ -78,28 +77,35 @@ def _conjugate_gradients(ties: sp.csr_array, right: np.ndarray) -> np.ndarray:
 
 
 class AnchorSpread:
-    """Through anchors: with Z the shares of rows in them, Z (λ ZₗᵀZₗ + L)⁻¹ λ ZₗᵀY.
+    """Through anchors: their graph carries what labelled rows tell them, rows read it off theirs.
+
+    With Z the shares of rows in anchors and D, W of their graph, F solves
+    (λ Zₗᵀ1 + D (1 + ε) − W) F = λ ZₗᵀY.
 
     Parameters
     ----------
     affinity : AnchorAffinity
-        Anchors of all rows and their mass.
+        Anchors of all rows.
+    graph : csr_array of shape (m, m)
+        Ties of the anchors.
     """
 
-    def __init__(self, affinity: AnchorAffinity) -> None:
+    def __init__(self, affinity: AnchorAffinity, graph: sp.csr_array) -> None:
         indices, shares = (np.asarray(part) for part in affinity.nearest)
         n, k = indices.shape
         starts = np.arange(0, n * k + 1, k)
         flat = shares.ravel().astype(np.float64), indices.ravel().astype(np.int64), starts
-        self._shares = sp.csr_array(flat, (n, len(affinity.mass)))
-        products = (self._shares.T @ self._shares).toarray()
-        through = products / np.maximum(affinity.mass, _TINY)
-        self._ties = products - through @ products + _ENDS * np.diag(affinity.mass + _TINY)
+        self._shares = sp.csr_array(flat, (n, graph.shape[0]))
+        self._graph = graph.astype(np.float64)
+        self._degree = np.asarray(graph.sum(axis=1), np.float64).ravel() * (1 + _ENDS)
 
     def __call__(self, rows: np.ndarray, values: np.ndarray) -> np.ndarray:
         held: Any = self._shares[rows]
-        matrix = self._ties + _HELD * (held.T @ held).toarray()
-        solved = cho_solve(cho_factor(matrix), _HELD * (held.T @ values))
-        found = np.maximum(self._shares @ solved, 0)
+        told = _HELD * np.asarray(held.sum(axis=0)).ravel()
+        root = 1 / np.sqrt(np.maximum(told + self._degree, _TINY))
+        scale = sp.diags_array(root)
+        right = root[:, None] * (_HELD * (held.T @ values))
+        solved = _conjugate_gradients(sp.csr_array(scale @ self._graph @ scale), right)
+        found = np.maximum(self._shares @ (root[:, None] * solved), 0)
         found[rows] = values
         return found
