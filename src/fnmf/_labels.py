@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.utils import ClassifierTags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -36,6 +37,12 @@ class LabelsMixin(ClusterBase):
     # Of fits with labels or links.
     classes_: np.ndarray | None
     reached_: np.ndarray | None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # There are probabilities of classes, whose number checks of classifiers ask for.
+        tags.classifier_tags = ClassifierTags()
+        return tags
 
     def _fit_guided(self, X: Any, y: Any, must_link: Any, cannot_link: Any) -> list[Warning]:
         """Fit, and return what there is to warn about."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.utils import ClassifierTags
 
 from fnmf._fnmf import FNMF
 from fnmf._labels import LabelsMixin
@@ -155,8 +154,6 @@ class SemiFNMF(LabelsMixin, FNMF):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # It has probabilities of classes, whose number its checks ask for.
-        tags.classifier_tags = ClassifierTags()
         # Labels spread along neighbours that are compared in all features.
         tags.input_tags.allow_nan = False
         return tags

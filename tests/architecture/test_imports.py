@@ -34,6 +34,7 @@ LAYERS = (
         "_clusterer",
         "_deep",
         "_fitting",
+        "_labels",
         "baselines",
     ),
     ("io", "persistence", "reporting", "experiments", "inspection", "demo", "scverse"),

@@ -40,7 +40,8 @@ _USUAL = (1.0, 1.0, 0.15, 0.15, 0.0)
 # Probability of being wrong from which a label is called suspicious.
 _SUSPICIOUS = 0.5
 # Share of labels wrong, among those on which graph and features agree, between which such labels do
-# not spread: with fewer the agreement errs, with more the classes overlap.
+# not spread: with fewer the agreement errs, with more the classes overlap. The second counts as far
+# as clusters are to be trusted: classes that are no clusters overlap.
 _NOISY, _OVERLAP = 0.1, 0.25
 # Labels of a class below which none can be spared; Yale and ORL lose at 3 a class.
 _SPARED = 5
@@ -134,11 +135,12 @@ def speak(
     around = Surroundings(_spread(inputs, found, guidance, by, seed), clusters, prior)
     labelled = np.bincount(seeds.codes[seeds.told], minlength=k)
     each = max(float(labelled[labelled > 0].mean()), 1.0) if labelled.any() else 1.0
-    usual = np.array(_USUAL) * (1, trust(found.choice) / each, 1, 1, 1)
+    sure = trust(found.choice)
+    usual = np.array(_USUAL) * (1, sure / each, 1, 1, 1)
     features = _features(inputs, found, seed)
     first = _weigh(features, around, seeds, usual, inputs.runner, seed)
     weights, linear = first.weights, first.linear
-    suspicious, doubted = _suspicious(first, seeds)
+    suspicious, doubted = _suspicious(first, seeds, _OVERLAP * sure)
     if not guidance.trusted:
         doubted |= np.isin(seeds.rows, suspicious["row"])
     if doubted.any() and not doubted.all():
@@ -286,7 +288,7 @@ def _stand_ins(seeds: Seeds, k: int, seed: int) -> Seeds:
     return seeds.only(keep)
 
 
-def _suspicious(weighed: _Weighed, seeds: Seeds) -> tuple[np.ndarray, np.ndarray]:
+def _suspicious(weighed: _Weighed, seeds: Seeds, overlap: float) -> tuple[np.ndarray, np.ndarray]:
     """Labels that the others contradict, surest first, and which seeds should not spread."""
     kind = [("row", np.int64), ("given", np.int64), ("suggested", np.int64), ("probability", float)]
     doubted = np.zeros(len(seeds.rows), bool)
@@ -303,7 +305,7 @@ def _suspicious(weighed: _Weighed, seeds: Seeds) -> tuple[np.ndarray, np.ndarray
     agreed = weighed.agreed >= 0
     against = agreed & (weighed.agreed != given)
     enough = len(given) >= _SPARED * len(np.unique(given))
-    if enough and _NOISY < against.sum() / max(agreed.sum(), 1) < _OVERLAP:
+    if enough and _NOISY < against.sum() / max(agreed.sum(), 1) < overlap:
         doubted[np.flatnonzero(seeds.told)[against]] = True
     return found[np.argsort(-found["probability"], kind="stable")], doubted
 
