@@ -4,7 +4,7 @@ import datetime
 import gzip
 import itertools
 
-import h5py
+import anndata
 import numpy as np
 import openpyxl
 import pandas as pd
@@ -119,13 +119,11 @@ def test_three_dimensions_are_images(tmp_path):
 
 
 def test_layers_and_raw_data_of_h5ad(tmp_path, X):
-    with h5py.File(tmp_path / "x.h5ad", "w") as file:
-        file["X"] = X - 2
-        file["layers/counts"] = X
-        file["raw/X"] = np.hstack([X, X])
-        group = file.create_group("raw/var")
-        group.attrs["_index"] = "names"
-        group["names"] = list("abcdefgh")
+    data = anndata.AnnData(np.hstack([X, X]), var=pd.DataFrame(index=list("abcdefgh")))
+    data.raw = data
+    data = data[:, :4].copy()
+    data.X, data.layers["counts"] = X - 2, X
+    data.write_h5ad(tmp_path / "x.h5ad")
     scaled = read_table(tmp_path / "x.h5ad")
     assert "counts are better" in scaled.notes[0]
     assert "layer 'counts'" in scaled.notes[0]

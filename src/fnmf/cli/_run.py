@@ -32,7 +32,7 @@ from fnmf.cli._outputs import (
 from fnmf.cli._progress import working
 from fnmf.cli._show import console, show_summary
 from fnmf.describe import cluster_statistics
-from fnmf.io import Recipe, Table
+from fnmf.io import ReadOptions, Recipe, Table
 from fnmf.persistence import save
 from fnmf.reporting import About, summarise, write_page
 
@@ -102,7 +102,7 @@ class Run:
     table: Table
     recipe: Recipe
     model: Any
-    reading: dict[str, Any]
+    reading: ReadOptions
     seed: int
     image_shape: tuple[int, int] | None
     restarts: int
@@ -192,7 +192,7 @@ class Run:
             "input": self._input()
             | {
                 "features": self.table.X.shape[1],
-                "reading": self.reading,
+                "reading": self.reading.record(),
                 "normalize": self.recipe.normalize,
                 "scale": "none" if self.recipe.scale is None else "max",
                 "missing": self.recipe.cleaning.missing,

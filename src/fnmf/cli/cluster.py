@@ -1,5 +1,6 @@
 """``fnmf cluster``: from a file to clusters, feature weights and a page."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -88,11 +89,8 @@ def _plain_run(
     from fnmf.cli._run import Run, parse_shape
 
     model, treatment, reading = groups
-    how = reading.options()
-    how |= {"transpose": treatment.transpose, "keep_texts": treatment.keep_texts}
-    table, recipe = read_and_learn(
-        file, how | {"dtype": reading.dtype}, treatment.recipe(estimator), words, treatment.strict
-    )
+    how = replace(reading.options(), transpose=treatment.transpose, keep_texts=treatment.keep_texts)
+    table, recipe = read_and_learn(file, how, treatment.recipe(estimator), words, treatment.strict)
     recipe.transpose = treatment.transpose
     reading.add_labels(table)
     n_rows, n_columns = table.X.shape

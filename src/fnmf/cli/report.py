@@ -135,6 +135,7 @@ def _draw(folder: Path, data: Path | None, page: Page) -> None:
     from fnmf.cli._naming import NAMES, ROWS_ARE, cluster_names, kept_names, rows_are
     from fnmf.cli._run import page_about, parse_shape
     from fnmf.cli.apply import open_model
+    from fnmf.io import ReadOptions
     from fnmf.persistence import save
     from fnmf.reporting import summarise, write_page
 
@@ -144,9 +145,9 @@ def _draw(folder: Path, data: Path | None, page: Page) -> None:
     if content_hash(file) != expected:
         raise UsageError(f"{file} is not the table of this run: it has changed since.")
     info, recipe = open_model(folder)
-    known = {key: value for key, value in reading.items() if key in options.READING}
     dtype = np.float32 if page.float32 else np.float64
-    table = read(file, dtype=dtype, **(known | recipe.reading()))
+    known = replace(ReadOptions.of_record(reading), dtype=dtype)
+    table = read(file, recipe.reading(known))
     X = recipe.follow(table)
     about = page_about(file, table, recipe, record)
     about = replace(
