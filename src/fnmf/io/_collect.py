@@ -69,7 +69,8 @@ class Collector:
         roles = [names.index(n) for n in (options.id_column, options.label_column) if n]
         self._kept: dict[int, list[str]] = {k: [] for k in dict.fromkeys([*roles, *self.encoded])}
         # The first columns of text may name the rows, until a name comes again.
-        possible = [] if options.id_column else self.left_out[:_MOST_ID_COLUMNS]
+        free_texts = [k for k in self.left_out if names[k] not in forced]
+        possible = [] if options.id_column else free_texts[:_MOST_ID_COLUMNS]
         self._rivals: dict[int, dict[str, None]] = {k: {} for k in possible}
         self.texts = [*{**self._kept, **self._rivals}]
         self.buffer = RowBuffer(len(self.numbers), np.dtype(options.dtype))
