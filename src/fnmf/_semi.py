@@ -89,6 +89,8 @@ class SemiFNMF(FNMF):
         Links that cannot all hold, also through chains and labels, in words.
     label_relevance_ : ndarray of shape (n_features,)
         Share of each feature that the labels explain beyond chance.
+    labelled_ : ndarray of shape (n_samples,)
+        Whether the class of a sample was given.
     reached_ : ndarray of shape (n_samples,)
         Whether a label reaches a sample along the graph.
 

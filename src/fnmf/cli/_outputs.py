@@ -102,6 +102,16 @@ def write_labels(
     write_csv(path, names, rows)
 
 
+def write_advice(folder: Path, labels: dict[str, Any]) -> None:
+    """Labels that look wrong, and rows worth a label, each with what is thought of them."""
+    for file, entries, columns in (
+        ("suspicious.csv", labels["suspicious"], ("row", "given", "suggested", "probability")),
+        ("label-next.csv", labels["next"], ("row", "class", "confidence", "second")),
+    ):
+        rows = ([one[name] for name in columns] for one in entries)
+        write_csv(folder / file, ("id", *columns[1:]), rows)
+
+
 def number_record(choice: Any) -> dict[str, Any]:
     """The choice of a number of clusters for people and programs."""
     return {

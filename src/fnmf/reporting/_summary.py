@@ -19,6 +19,7 @@ from fnmf.reporting._columns import Columns
 from fnmf.reporting._features import feature_summary, mattering, ranking, weightings
 from fnmf.reporting._findings import findings
 from fnmf.reporting._images import heat_image
+from fnmf.reporting._labels import class_names, label_summary
 from fnmf.reporting._layout import HEIGHT, WIDTH
 from fnmf.reporting._payload import Ranked, payload
 from fnmf.reporting._samples import chosen_samples, draw_samples
@@ -94,11 +95,13 @@ def summarise(
     )
     drawn = draw_samples(model, X, stats)
     stability = stabilities(model, agreement)
-    flags = columns.flags(known, about.sources)
+    flags, called = columns.flags(known, about.sources), class_names(model)
     clusters = clusters_in_detail(model, stats, matters, known, rows, image_shape, flags)
     for c, (entry, described_as) in enumerate(zip(clusters, described, strict=True)):
         entry |= cluster_answer(described_as, image_shape, classes, c)
         entry["stability"] = None if stability is None else stability[c]
+        if called is not None:
+            entry["title"] = called[int(stats.names[c])]
     features = feature_summary(shown, by_column, columns.names, image_shape)
     number = number_of_clusters(about.choice or NumberOfClusters.recalled(model))
     return {
@@ -120,6 +123,7 @@ def summarise(
         "facts": _facts(X.shape[0], len(columns.names), stats, unit),
         "quality": _quality(model, seen, classes),
         "clusters": clusters,
+        "labels": label_summary(model, rows, unit),
         "classes": None if classes is None else {**classes, "codes": None},
         "weights": weightings(shown, by_column, columns.names, image_shape),
         "features": features,
