@@ -19,7 +19,7 @@ _CELLS_AT_ONCE = 1 << 22
 
 def notice(n_features: int) -> float:
     """Standard deviations to stand out: the largest of many normal numbers is no news."""
-    return max(DEFAULTS.relevant, math.sqrt(2 * math.log(max(n_features, 1))))
+    return max(DEFAULTS.significant, math.sqrt(2 * math.log(max(n_features, 1))))
 
 
 @dataclass(frozen=True)
