@@ -214,7 +214,7 @@ def h5ad(rng: np.random.Generator, path: Path) -> None:
         places = ["X", "obs", "var", "obs/_index", "uns", "layers"]
         places += ["X/data", "X/indices", "X/indptr"] if sparse else []
         for place in places:
-            if rng.random() < 0.05:
+            if rng.random() < 0.05 and place in file:
                 del file[place]
                 if rng.random() < 0.5:
                     file[place] = rng.random(int(rng.integers(0, 9)))

@@ -6,6 +6,7 @@ from fnmf.io._decide import DECIDED_MISSING, DECIDED_NEGATIVE, decide
 from fnmf.io._encode import Encoding
 from fnmf.io._labels import add_labels
 from fnmf.io._messages import REMEDIES, Note, SeveralError, TableError, raise_all, worded
+from fnmf.io._numbers import MISSING
 from fnmf.io._options import ReadOptions
 from fnmf.io._prepared import Prepared
 from fnmf.io._raw import raw_cells
@@ -16,6 +17,7 @@ from fnmf.io._table import Table
 __all__ = [
     "DECIDED_MISSING",
     "DECIDED_NEGATIVE",
+    "MISSING",
     "READABLE",
     "REMEDIES",
     "Chunks",

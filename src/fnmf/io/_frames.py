@@ -116,10 +116,10 @@ def _index_column(schema: Any, names: Sequence[str]) -> str | None:
 
 
 def _add(nw: Any, collector: Collector, frame: Any, names: Sequence[Any]) -> None:
-    texts = {k: _cells(frame[names[k]]) for k in collector.texts}
+    texts = {k: _cells(frame.get_column(names[k])) for k in collector.texts}
     block = collector.add(len(frame), texts)
     for target, k in enumerate(collector.numbers):
-        series = frame[names[k]]
+        series = frame.get_column(names[k])
         try:
             # Whole numbers and fractions need no cast, which would refuse digits it cannot keep.
             plain = series.dtype.is_integer() or series.dtype.is_float()
@@ -130,7 +130,7 @@ def _add(nw: Any, collector: Collector, frame: Any, names: Sequence[Any]) -> Non
 
 
 def _examples(collector: Collector, frame: Any, names: Sequence[Any]) -> dict[int, list[str]]:
-    return {k: _cells(frame[names[k]].head(_EXAMPLES)) for k in collector.left_out}
+    return {k: _cells(frame.get_column(names[k]).head(_EXAMPLES)) for k in collector.left_out}
 
 
 def _cells(series: Any) -> list[str]:

@@ -157,9 +157,13 @@ def checked_csr(
     build: Any = sp.csr_array if kind == "csr" else sp.csc_array
     check_shape(path, shape[0], shape[1], parts[0].size)
     try:
-        if len(parts[2]) != shape[0 if kind == "csr" else 1] + 1:
+        data, indices, indptr = parts
+        if len(indptr) != shape[0 if kind == "csr" else 1] + 1:
             raise ValueError("indptr does not fit the shape")
-        matrix = build(tuple(parts), shape=tuple(shape))
+        # SciPy looks no closer at a matrix whose last pointer says that it is empty.
+        if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
+            raise ValueError("indptr does not ascend from 0")
+        matrix = build((data, indices, indptr), shape=tuple(shape))
         # SciPy accepts indices out of range unless asked.
         matrix.check_format(full_check=True)
         return compact_csr(matrix)
