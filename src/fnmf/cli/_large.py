@@ -19,10 +19,10 @@ from fnmf.cli._progress import working
 from fnmf.cli._run import Run, parse_shape
 from fnmf.cli._spool import Spool, lines
 from fnmf.data import is_dask
-from fnmf.describe import cluster_statistics
 from fnmf.io import Chunks, Recipe, Table, open_chunks
 from fnmf.persistence import save
-from fnmf.reporting import write_page
+from fnmf.reporting.page import write_page
+from fnmf.statistics import cluster_statistics
 
 # Rows that the report draws.
 _DRAWN = 5000

@@ -32,10 +32,11 @@ from fnmf.cli._outputs import (
 )
 from fnmf.cli._progress import working
 from fnmf.cli._show import console, show_summary
-from fnmf.describe import cluster_statistics
 from fnmf.io import Recipe, Table
 from fnmf.persistence import save
-from fnmf.reporting import About, summarise, write_page
+from fnmf.reporting.page import write_page
+from fnmf.reporting.summary import About, summarise
+from fnmf.statistics import cluster_statistics
 
 
 def parse_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
@@ -80,8 +81,8 @@ def page_about(file: Path, table: Table, recipe: Recipe, record: dict[str, Any])
     """What the page says of the table and of the record of a run."""
     return About(
         title=f"Clusters in {file.name}",
-        names=table.names,
-        samples=row_names(table.ids, table.lines, table.X.shape[0]),
+        feature_names=table.names,
+        sample_names=row_names(table.ids, table.lines, table.X.shape[0]),
         labels_true=None if record.get("known") else table.labels,
         sources=recipe.sources,
         source={

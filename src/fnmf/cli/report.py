@@ -137,7 +137,8 @@ def _draw(folder: Path, data: Path | None, page: Page) -> None:
     from fnmf.cli._run import page_about, parse_shape
     from fnmf.cli.apply import open_model
     from fnmf.persistence import save
-    from fnmf.reporting import summarise, write_page
+    from fnmf.reporting.page import write_page
+    from fnmf.reporting.summary import summarise
 
     record, reading, file, expected, shape = _record_of(folder, data)
     if not file.exists():

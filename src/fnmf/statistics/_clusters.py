@@ -83,7 +83,7 @@ def cluster_statistics(X: Any, labels: Any) -> Statistics:
     Examples
     --------
     >>> import numpy as np
-    >>> from fnmf.describe import cluster_statistics
+    >>> from fnmf.statistics import cluster_statistics
     >>> cluster_statistics(np.array([[1.0], [3.0], [8.0]]), ["a", "a", "b"]).means.tolist()
     [[2.0], [8.0]]
     """
