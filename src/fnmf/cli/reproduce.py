@@ -147,6 +147,11 @@ def reproduce(
     Every run goes to OUT/store.sqlite at once. Stopped in whatever way, the same command
     continues; several processes may work on one folder. To do some methods anew and draw
     everything again from stored results: --from results --again "NAME,NAME" --results results.
+
+    \b
+    Examples:
+      fnmf reproduce table-acc --datasets yale --methods NMF,FNMF
+      fnmf reproduce all --profile full --jobs 2
     """
     from fnmf.experiments import PROFILES, TARGETS, Order, run_plugin
     from fnmf.experiments import reproduce as run_experiments
