@@ -21,7 +21,7 @@ _QUANTITIES = frozenset(
 _NUMBER_OF = re.compile(r"(?:n|num|nr|no|number of|count of) (.+)", re.IGNORECASE)
 _RATE = re.compile(r"\S+s per \S+", re.IGNORECASE)
 _SINCE = re.compile(r"(?:seconds|minutes|hours|days|weeks|months|years) since (.+)", re.IGNORECASE)
-_OTHER = {"yes": "no", "no": "yes", "true": "false", "false": "true", "y": "n", "n": "y"}
+_OTHER = {"yes": "no", "no": "yes", "true": "false", "false": "true", "ja": "nein", "oui": "non"}
 
 
 def trait(feature: str, *, higher: bool) -> str:
