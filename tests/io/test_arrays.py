@@ -16,6 +16,7 @@ import pytest
 import scipy.io
 import scipy.sparse as sp
 
+from fnmf import FNMF
 from fnmf.io import TableError, read_table
 
 
@@ -100,6 +101,17 @@ def test_sparse_indices_out_of_range_are_refused(tmp_path, X, index):
     sp.save_npz(tmp_path / "x.npz", matrix)
     with pytest.raises(TableError, match="malformed sparse"):
         read_table(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc"])
+def test_pointers_that_decrease_are_refused(tmp_path, X, kind):
+    matrix = sp.coo_array(X).asformat(kind)
+    matrix.indptr[-1] = 0
+    sp.save_npz(tmp_path / "x.npz", matrix)
+    with pytest.raises(TableError, match="indptr decreases"):
+        read_table(tmp_path / "x.npz")
+    with pytest.raises(ValueError, match="malformed"):
+        FNMF(2).fit(matrix)
 
 
 def test_npz_that_declares_more_than_it_holds_is_refused(tmp_path):

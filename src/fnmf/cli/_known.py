@@ -1,5 +1,6 @@
 """Known classes of some rows: ``--known COLUMN``."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np

@@ -11,7 +11,6 @@ from fnmf.cli._errors import UsageError, handled
 from fnmf.cli._files import RUN_FILES
 from fnmf.cli._fit_options import Model, Running
 from fnmf.cli._groups import grouped
-from fnmf.cli._known import check_known, known_classes
 
 if TYPE_CHECKING:
     from fnmf.cli._run import Run
@@ -49,6 +48,8 @@ def cluster(
     with handled() as outcome:
         treatment.check()
         refused = {"--names": output.names, "--consensus": model.consensus}
+        from fnmf.cli._known import check_known
+
         check_known(model, reading, refused | {"--checkpoint": running.checkpoint})
         folder = output.out or Path(f"{file.resolve().name}-clusters")
         from fnmf.cli._folder import check_folder
@@ -108,6 +109,8 @@ def _plain_run(
     _enough_rows(file, n_rows, model, estimator)
     choice, known = None, None
     if model.known is not None:
+        from fnmf.cli._known import known_classes
+
         known = known_classes(table, model, how.na_values)
         estimator.set_params(n_clusters=model.clusters or len(set(known) - {""}))
     elif model.clusters is None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf.data import check_structure
 from fnmf.io._guard import check_shape
 from fnmf.io._messages import Note, TableError, listed, one_line
 
@@ -157,15 +158,10 @@ def checked_csr(
     build: Any = sp.csr_array if kind == "csr" else sp.csc_array
     check_shape(path, shape[0], shape[1], parts[0].size)
     try:
-        data, indices, indptr = parts
-        if len(indptr) != shape[0 if kind == "csr" else 1] + 1:
+        if len(parts[2]) != shape[0 if kind == "csr" else 1] + 1:
             raise ValueError("indptr does not fit the shape")
-        # SciPy looks no closer at a matrix whose last pointer says that it is empty.
-        if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any():
-            raise ValueError("indptr does not ascend from 0")
-        matrix = build((data, indices, indptr), shape=tuple(shape))
-        # SciPy accepts indices out of range unless asked.
-        matrix.check_format(full_check=True)
+        matrix = build(tuple(parts), shape=tuple(shape))
+        check_structure(matrix, "it")
         return compact_csr(matrix)
     except Exception as error:
         raise TableError(f"{path} holds a malformed sparse matrix: {one_line(error)}") from error
