@@ -55,7 +55,9 @@ def _levels(column: Any) -> Levels:
 
 def _texts(column: Any) -> list[str | None]:
     """The level of each row as text, ``None`` where it is missing."""
-    values = column.astype(object).where(column.notna(), None) if hasattr(column, "iloc") else column
+    values = (
+        column.astype(object).where(column.notna(), None) if hasattr(column, "iloc") else column
+    )
     return [None if value is None else str(value) for value in values]
 
 
