@@ -217,8 +217,7 @@ class SemiFNMF(FNMF):
             guidance = Guidance(known, must, cannot, bool(self.trust_labels), self.class_sizes)
         if guidance is not None and guidance.empty:
             guidance = None
-        fitted = fit_estimator(self, X, None, guidance)
-        said = list(fitted.warnings)
+        fit_estimator(self, X, guidance=guidance)
         if guidance is None:
             for name in ("transduction_", "contradictory_links_"):
                 self.__dict__.pop(name, None)
@@ -228,10 +227,8 @@ class SemiFNMF(FNMF):
             self.transduction_ = self._named(self.labels_, self.reached_)
             if found:
                 named = "; ".join(found[:_NAMED])
-                said.append(UserWarning(f"{len(found)} links cannot hold: {named}."))
-        for warning in said:
-            # Past scikit-learn's wrapper, to the line that called fit.
-            warnings.warn(warning, stacklevel=3)
+                # Past scikit-learn's wrapper, to the line that called fit.
+                warnings.warn(f"{len(found)} links cannot hold: {named}.", stacklevel=3)
         return self
 
     def fit_predict(

@@ -20,7 +20,8 @@ class Page:
     rows_are: options.RowsAre = None
     image_shape: options.ImageShape = None
     restarts: Annotated[
-        int, typer.Option(min=0, help="Further fits to see how stable the clusters are.")
+        int,
+        typer.Option(min=0, metavar="N", help="Further fits to see how stable the clusters are."),
     ] = 0
     float32: options.Float32 = False
 
