@@ -60,8 +60,8 @@ def test_missing_and_new_levels_are_missing(tmp_path):
     new.iloc[5, 2] = "trial"
     assert (model.predict(new) == model.labels_).mean() > 0.95
     path = tmp_path / "model.fnmf"
-    fnmf.save_model(model, path)
-    np.testing.assert_array_equal(fnmf.load_model(path).predict(new), model.predict(new))
+    fnmf.save(model, path)
+    np.testing.assert_array_equal(fnmf.load(path).predict(new), model.predict(new))
 
 
 def test_another_fit_forgets_the_categories():

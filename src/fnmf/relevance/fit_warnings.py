@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from fnmf._settings import Settings
-from fnmf.exceptions import NoStructureWarning, WeightCollapseWarning
+from fnmf.exceptions import AmbiguousClustersWarning, NoStructureWarning, WeightCollapseWarning
 from fnmf.relevance.choice import Choice
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.statistics import Moments
@@ -39,6 +40,14 @@ def fit_warnings(
                 "nothing; see structure_found_."
             )
         )
+    elif _ambiguous(choice, defaults):
+        said.append(
+            AmbiguousClustersWarning(
+                "Two ways to cluster these rows hold up equally well and lead to different "
+                "clusters; see chosen_ for both, cluster_stability_ for the clusters that they "
+                "share, and compare n_clusters or leave columns out."
+            )
+        )
     live = np.count_nonzero(found.live)
     used = np.count_nonzero(choice.weights.top)
     if used <= settings.clusters and used < defaults.negligible * live:
@@ -49,3 +58,11 @@ def fit_warnings(
             )
         )
     return said
+
+
+def _ambiguous(choice: Choice, defaults: Defaults) -> bool:
+    """Whether another candidate that is as good has other clusters."""
+    return any(
+        adjusted_rand_score(choice.labels, other) < defaults.rivals_agree
+        for other in choice.rivals(defaults.rival_score)
+    )

@@ -134,7 +134,7 @@ def check_data(
         if "could not convert string" in str(error):
             raise ValueError(
                 f"X contains text ({error}); {type(estimator).__name__} needs numbers or "
-                'categories: drop columns of text, or turn them into categories (astype("category")).'
+                'categories: drop columns of text, or make them categories (astype("category")).'
             ) from error
         raise
     _check_samples(checked.shape[0], min_samples, estimator)
