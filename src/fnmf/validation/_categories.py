@@ -27,7 +27,8 @@ def with_categories_encoded(estimator: Any, X: Any, *, reset: bool) -> Any:
         vars(estimator).pop("categories_", None)
         if found:
             estimator.categories_ = found
-    known: dict[str, Levels] = getattr(estimator, "categories_", {})
+    # Model files keep tuples without names.
+    known = {name: Levels(*kept) for name, kept in getattr(estimator, "categories_", {}).items()}
     if not known:
         return X
     features: dict[str, Any] = {}
