@@ -32,7 +32,7 @@ def fit_estimator(
         # Rows without any value have no part in the fit; a graph of the user's has them all.
         if not (settings.automatic or presence.rows.all()):
             settings = presence.settings(settings.for_data(data))
-        data = data if presence.rows.all() else np.asarray(data)[presence.rows]
+        data = presence.rows_with_values(data)
     if guidance is not None:
         settings = guidance.settings(settings, data)
     settings, number = estimator._numbered(settings, data)

@@ -46,6 +46,10 @@ class Presence:
             raise ValueError("X has no value at all: every cell is missing.")
         return cls(rows, columns)
 
+    def rows_with_values(self, data: Any) -> Any:
+        """The data without rows that have no value."""
+        return data if self.rows.all() else np.asarray(data)[self.rows]
+
     def settings(self, settings: Settings) -> Settings:
         """Settings for the rows with values: a graph and a start of the user's lose the others."""
         graph, init = settings.graph, settings.init

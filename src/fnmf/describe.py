@@ -222,8 +222,9 @@ def describe_clusters(
     found = []
     for c, size in enumerate(stats.sizes):
         effect = stats.effect[c]
-        error = np.sqrt(1 / size + 1 / max(n_samples - size, 1))
-        clear = np.abs(effect) >= max(_LEAST_EFFECT, notice(n_features) * error)
+        own = stats.cells[c]
+        error = _error(own, stats.cells.sum(axis=0) - own)
+        clear = np.abs(effect) >= np.maximum(_LEAST_EFFECT, notice(n_features) * error)
         strength = np.where(clear & allowed, np.abs(effect), 0.0)
         members = stats.codes == c
         figures = stats.means[c], stats.rest[c], effect
@@ -283,12 +284,17 @@ def contrast_clusters(
     a, b = known.index(first), known.index(second)
     scale = np.where(stats.spread > 0, stats.spread, 1.0)
     effect = (stats.means[a] - stats.means[b]) / scale
-    error = np.sqrt(1 / stats.sizes[a] + 1 / stats.sizes[b])
-    clear = np.abs(effect) >= max(_LEAST_EFFECT, notice(len(names)) * error)
+    error = _error(stats.cells[a], stats.cells[b])
+    clear = np.abs(effect) >= np.maximum(_LEAST_EFFECT, notice(len(names)) * error)
     chosen = of_different_columns(np.where(clear, np.abs(effect), 0.0), names, top)
     figures = stats.means[a], stats.means[b], effect
     rows = stats.codes == a, stats.codes == b
     return tuple(_contrast(X, k, names, figures, rows) for k in chosen)
+
+
+def _error(here: np.ndarray, there: np.ndarray) -> np.ndarray:
+    """Standard error of the difference of two means, in standard deviations of a feature, (d,)."""
+    return np.sqrt(1 / np.maximum(here, 1) + 1 / np.maximum(there, 1))
 
 
 def _checked_names(names: Sequence[Any] | None, n_features: int) -> list[str]:
@@ -321,8 +327,9 @@ def _contrast(
     column = _column(X, k)
     measure, here, others = "mean", mean, rest
     if column is not None:
-        middle = [float(np.median(column[part])) for part in rows]
-        if np.isin(column, (0, 1)).all():
+        known = ~np.isnan(column)
+        middle = [float(np.median(column[part & known])) for part in rows]
+        if np.isin(column[known], (0, 1)).all():
             measure = "share"
         elif (middle[0] - middle[1]) * effect > 0:
             # Of counts that are mostly 0, and of small clusters, medians may say nothing.

@@ -156,6 +156,7 @@ class Run:
             self.summary = described
         findings_in_options(self.summary)
         self.record["quality"] = {q["name"]: q["value"] for q in self.summary["quality"]}
+        self.record["missing_cells"] = self.summary["missing"]
         self.record["clusters"] = [
             {
                 "cluster": int(c["name"]),
