@@ -75,7 +75,9 @@ def choose_n_components(
     data = model._checked(X, reset=True)
     presence = Presence.of(data)
     data = data if presence is None else presence.rows_with_values(data)
-    settings = replace(settings, feature_groups=check_groups(settings.feature_groups, data.shape[1]))
+    settings = replace(
+        settings, feature_groups=check_groups(settings.feature_groups, data.shape[1])
+    )
     seed = as_random_state(random_state).randint(_MAX_SEED)
     with workplace(model, data, settings.n_jobs) as (view, runner):
         found = choose_number(view, settings, wanted, seed, runner)

@@ -60,7 +60,7 @@ class Presence:
             init = (np.asarray(init[0])[self.rows], init[1])
         return replace(settings, graph=graph, init=init)
 
-    def all_rows(self, fitted: Fitted) -> Fitted:
+    def all_rows(self, fitted: FittedClusters) -> FittedClusters:
         """A record with the rows that have no value: in the largest cluster, with confidence 0."""
         empty = np.flatnonzero(~self.rows)
         record = replace(fitted, rows_without_values=empty)
@@ -75,15 +75,21 @@ class Presence:
             spots = places[entries.coords[0]], places[entries.coords[1]]
             graph = sp.csr_array((entries.data, spots), (n, n))
         sure = fitted.sample_confidence
+        factors: dict[str, Any] = {}
+        if isinstance(fitted, Fitted):
+            V, P, held = fitted.embedding, fitted.assignments, fitted.held_codes
+            factors = {
+                "embedding": self._spread(V, V.mean(axis=0)),
+                "assignments": self._spread(P, P.mean(axis=0)),
+                "held_codes": V if held is None else held,
+            }
         return replace(
             record,
-            embedding=self._spread(fitted.embedding, fitted.embedding.mean(axis=0)),
-            assignments=self._spread(fitted.assignments, fitted.assignments.mean(axis=0)),
+            **factors,
             labels=self._spread(fitted.labels, sizes[0]),
             sample_confidence=None if sure is None else self._spread(sure, 0),
             second_labels=None if second is None else self._spread(second, sizes[:2][-1]),
             graph=graph,
-            held_codes=fitted.embedding if fitted.held_codes is None else fitted.held_codes,
             held_labels=fitted.labels if fitted.held_labels is None else fitted.held_labels,
         )
 
@@ -111,7 +117,9 @@ def largest_where_empty(view: View, found: np.ndarray, fitted: FittedClusters) -
     """Clusters of new rows; those without any value go to the largest."""
     if not isinstance(view, IncompleteView) or fitted.labels is None:
         return found
-    largest = int(np.bincount(fitted.labels).argmax())
+    # Models of Dask arrays have labels of some rows only.
+    labels = fitted.labels if fitted.held_labels is None else fitted.held_labels
+    largest = int(np.bincount(labels).argmax())
     return np.where(view.has_values(), found, largest).astype(found.dtype)
 
 

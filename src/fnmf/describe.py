@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.display import counted, distinct_titles, side_by_side, visible
-from fnmf.statistics import Statistics, cluster_statistics, notice, top_indices
+from fnmf.statistics import Statistics, cluster_statistics, notice, standard_error, top_indices
 
 __all__ = [
     "ClusterDescription",
@@ -222,8 +222,7 @@ def describe_clusters(
     found = []
     for c, size in enumerate(stats.sizes):
         effect = stats.effect[c]
-        own = stats.cells[c]
-        error = _error(own, stats.cells.sum(axis=0) - own)
+        error = standard_error(stats.cells[c], stats.cells.sum(axis=0) - stats.cells[c])
         clear = np.abs(effect) >= np.maximum(_LEAST_EFFECT, notice(n_features) * error)
         strength = np.where(clear & allowed, np.abs(effect), 0.0)
         members = stats.codes == c
@@ -284,17 +283,12 @@ def contrast_clusters(
     a, b = known.index(first), known.index(second)
     scale = np.where(stats.spread > 0, stats.spread, 1.0)
     effect = (stats.means[a] - stats.means[b]) / scale
-    error = _error(stats.cells[a], stats.cells[b])
+    error = standard_error(stats.cells[a], stats.cells[b])
     clear = np.abs(effect) >= np.maximum(_LEAST_EFFECT, notice(len(names)) * error)
     chosen = of_different_columns(np.where(clear, np.abs(effect), 0.0), names, top)
     figures = stats.means[a], stats.means[b], effect
     rows = stats.codes == a, stats.codes == b
     return tuple(_contrast(X, k, names, figures, rows) for k in chosen)
-
-
-def _error(here: np.ndarray, there: np.ndarray) -> np.ndarray:
-    """Standard error of the difference of two means, in standard deviations of a feature, (d,)."""
-    return np.sqrt(1 / np.maximum(here, 1) + 1 / np.maximum(there, 1))
 
 
 def _checked_names(names: Sequence[Any] | None, n_features: int) -> list[str]:

@@ -17,7 +17,8 @@ COMMAND_REMEDIES = {
     "--exclude {column!r}",
     "exclude": "leave the column out with --exclude {column!r}",
     "left_out": "--exclude leaves columns out",
-    "kept": "--missing median fills them, --missing drop leaves such rows out, --missing zero puts 0",
+    "kept": "--missing median fills them, --missing drop leaves such rows out, --missing zero "
+    "puts 0",
     "filled": "--missing drop leaves such rows out, --missing zero puts 0",
     "shifted": "--abs drops the signs instead",
     "id_column": "--id-column names another",

@@ -1,4 +1,4 @@
-"""How many cells are missing, by column and cluster, and whether that itself sets clusters apart."""
+"""Missing cells by column and cluster, and whether these themselves set clusters apart."""
 
 from typing import Any
 

@@ -22,6 +22,11 @@ def notice(n_features: int) -> float:
     return max(DEFAULTS.relevant, math.sqrt(2 * math.log(max(n_features, 1))))
 
 
+def standard_error(here: np.ndarray, there: np.ndarray) -> np.ndarray:
+    """Of the difference of two means of so many cells, in standard deviations of a feature."""
+    return np.sqrt(1 / np.maximum(here, 1) + 1 / np.maximum(there, 1))
+
+
 @dataclass(frozen=True)
 class Statistics:
     """Means of the features in each cluster and overall.
