@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +14,7 @@ from fnmf._settings import Settings
 from fnmf.data import IncompleteView, View, has_missing
 from fnmf.exceptions import EmptyFeatureWarning
 
+Record = TypeVar("Record", bound=FittedClusters)
 # A cell with the model's own value counts beside those of the nearest rows.
 _OWN = 1.0
 
@@ -60,7 +61,7 @@ class Presence:
             init = (np.asarray(init[0])[self.rows], init[1])
         return replace(settings, graph=graph, init=init)
 
-    def all_rows(self, fitted: FittedClusters) -> FittedClusters:
+    def all_rows(self, fitted: Record) -> Record:
         """A record with the rows that have no value: in the largest cluster, with confidence 0."""
         empty = np.flatnonzero(~self.rows)
         record = replace(fitted, rows_without_values=empty)

@@ -51,7 +51,7 @@ def refilled(view: View, weighted: View, runner: Runner, defaults: Defaults = DE
     else:
         places = _places(n, defaults)
         there = weighted.narrowed(weighted.take(places))
-        nearest = nearest_anchors(weighted, there, k + 1, runner, defaults).indices
+        nearest = nearest_anchors(weighted, there, k + 1, runner).indices
     fill = _fill(references, nearest, view.fill.means, defaults)
     return view.filled_by(fill)
 
@@ -99,7 +99,8 @@ def filled_blocks(view: Any, defaults: Defaults = DEFAULTS) -> Any:
 
 
 def _filled_block(block: Any, *, references: np.ndarray, defaults: Defaults) -> np.ndarray:
-    rows = np.array(block.toarray() if sp.issparse(block) else block)
+    is_sparse: bool = sp.issparse(block)
+    rows = np.array(block.toarray() if is_sparse else block)
     if not has_missing(rows):
         return rows
     means, factors = _own_units(references, defaults)

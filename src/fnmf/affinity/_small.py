@@ -30,6 +30,9 @@ def small_graphs(rows: Any) -> Graphs:
 
 def _graph(products: np.ndarray, n_neighbors: int) -> sp.csr_array:
     n = len(products)
+    if n == 2:
+        # There is no further row for a weight to fall to: each is all that the other has.
+        return sp.csr_array(1 - np.eye(2, dtype=products.dtype))
     k = min(n_neighbors, n - 2)
     squares = np.diag(products).astype(np.float64)
     indices, distances = few_nearest(products, squares, squares, k + 1, True)

@@ -208,4 +208,4 @@ def has_missing(X: Any) -> bool:
 
 def dense_if_missing(X: Any) -> Any:
     """Sparse data with stored NaN as dense ones; all others as they are."""
-    return X.toarray() if sp.issparse(X) and np.isnan(X.data).any() else X
+    return X.toarray() if isinstance(X, sp.csr_array) and np.isnan(X.data).any() else X

@@ -5,18 +5,16 @@ import numpy as np
 from fnmf._compile import njit
 from fnmf.kernels.compiler import FAST
 from fnmf.kmeans._seeding import chosen_rows, numbers_for
-from fnmf.relevance.defaults import DEFAULTS, Defaults
+
+# k-means in few dimensions has long come to rest.
+_MOST_ITERATIONS = 100
 
 
-def quick_kmeans(
-    rows: np.ndarray, n_clusters: int, rng: np.random.RandomState, defaults: Defaults = DEFAULTS
-) -> np.ndarray:
+def quick_kmeans(rows: np.ndarray, n_clusters: int, rng: np.random.RandomState) -> np.ndarray:
     """Labels of one start of k-means; sums in the order of the rows, whatever the threads."""
     numbers = rng.random_sample((1, numbers_for(n_clusters)))
     whole = np.zeros(len(rows), np.int64)
-    return _within(
-        np.ascontiguousarray(rows), whole, n_clusters, numbers, 1, defaults.kmeans_iterations
-    )
+    return _within(np.ascontiguousarray(rows), whole, n_clusters, numbers, 1, _MOST_ITERATIONS)
 
 
 def halved(
@@ -24,14 +22,11 @@ def halved(
     groups: np.ndarray,
     fewest: int,
     rng: np.random.RandomState,
-    defaults: Defaults = DEFAULTS,
 ) -> np.ndarray:
     """Each group of at least ``fewest`` rows cut in two by k-means: 0 or 1 for every row."""
     large = np.count_nonzero(np.bincount(groups) >= fewest)
     numbers = rng.random_sample((large, numbers_for(2)))
-    return _within(
-        np.ascontiguousarray(rows), groups, 2, numbers, fewest, defaults.kmeans_iterations
-    )
+    return _within(np.ascontiguousarray(rows), groups, 2, numbers, fewest, _MOST_ITERATIONS)
 
 
 def best_kmeans(
@@ -39,10 +34,9 @@ def best_kmeans(
     n_clusters: int,
     rng: np.random.RandomState,
     starts: int,
-    defaults: Defaults = DEFAULTS,
 ) -> np.ndarray:
     """Labels of the start that ends nearest to its centres."""
-    found = [quick_kmeans(rows, n_clusters, rng, defaults) for _ in range(starts)]
+    found = [quick_kmeans(rows, n_clusters, rng) for _ in range(starts)]
     return min(found, key=lambda labels: _scatter(rows, labels))
 
 
