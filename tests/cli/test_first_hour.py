@@ -101,10 +101,12 @@ def test_new_rows_are_advised_only_what_apply_has(run, tmp_path, write_customers
 
 
 def test_the_layer_of_the_training_run_is_read_again(run, tmp_path):
-    h5py = pytest.importorskip("h5py")
+    anndata = pytest.importorskip("anndata")
     counts = np.random.default_rng(0).poisson(3.0, (40, 6)).astype(np.float32)
-    with h5py.File(tmp_path / "x.h5ad", "w") as file:
-        file["X"], file["raw/X"] = counts - counts.mean(axis=0), counts
+    cells = anndata.AnnData(counts)
+    cells.raw = cells
+    cells.X = counts - counts.mean(axis=0)
+    cells.write_h5ad(tmp_path / "x.h5ad")
     shown = run("cluster", "x.h5ad", "-k", 2, "--raw", *QUICK).output
     assert "40 cells" in shown
     run("apply", "x.h5ad-clusters", "x.h5ad")

@@ -1,5 +1,6 @@
 """``fnmf cluster``: from a file to clusters, feature weights and a page."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,6 @@ from fnmf.cli._errors import UsageError, handled
 from fnmf.cli._files import RUN_FILES
 from fnmf.cli._fit_options import Model, Running
 from fnmf.cli._groups import grouped
-from fnmf.cli._known import check_known, known_classes
 
 if TYPE_CHECKING:
     from fnmf.cli._run import Run
@@ -49,6 +49,8 @@ def cluster(
     with handled() as outcome:
         treatment.check()
         refused = {"--names": output.names, "--consensus": model.consensus}
+        from fnmf.cli._known import check_known
+
         check_known(model, reading, refused | {"--checkpoint": running.checkpoint})
         folder = output.out or Path(f"{file.resolve().name}-clusters")
         from fnmf.cli._folder import check_folder
@@ -94,13 +96,10 @@ def _plain_run(
     from fnmf.cli._run import Run, parse_shape
 
     model, treatment, reading = groups
-    how = reading.options()
-    how |= {"transpose": treatment.transpose, "keep_texts": treatment.keep_texts}
+    how = replace(reading.options(), transpose=treatment.transpose, keep_texts=treatment.keep_texts)
     if model.known is not None:
-        how["label_column"] = model.known
-    table, recipe = read_and_learn(
-        file, how | {"dtype": reading.dtype}, treatment.recipe(estimator), words, treatment.strict
-    )
+        how = replace(how, label_column=model.known)
+    table, recipe = read_and_learn(file, how, treatment.recipe(estimator), words, treatment.strict)
     recipe.transpose = treatment.transpose
     reading.add_labels(table)
     n_rows, n_columns = table.X.shape
@@ -112,7 +111,9 @@ def _plain_run(
     _set_groups(estimator, recipe)
     choice, known = None, None
     if model.known is not None:
-        known = known_classes(table, model, how["na_values"])
+        from fnmf.cli._known import known_classes
+
+        known = known_classes(table, model, how.na_values)
         estimator.set_params(n_clusters=model.clusters or len(set(known) - {""}))
     elif model.clusters is None:
         if _all_equal(table.X):

@@ -133,8 +133,9 @@ def _table_of(model: Path, file: Path | None) -> tuple[Path, dict[str, Any]]:
 
 def _read(path: Path, reading: dict[str, Any], recipe: "Recipe") -> tuple["Table", Any]:
     from fnmf.cli._data import read
+    from fnmf.io import ReadOptions
 
-    table = read(path, **{**reading, **recipe.reading()})
+    table = read(path, recipe.reading(ReadOptions.of_record(reading)))
     return table, recipe.follow(table)
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf.io._messages import Note, TableError, listed, raise_all
 from fnmf.io._table import Table, check_not_empty
-from fnmf.io._told import Note, TableError, listed, raise_all
 from fnmf.validation import check_choice
 
 MISSING_CHOICES = ("error", "keep", "drop", "zero", "median")

@@ -6,9 +6,9 @@ can know (how numbers are written, sparse data with negative values) stays a pro
 
 import numpy as np
 
-from fnmf.io._apart import counts_rows, drop_columns, identifiers
+from fnmf.io._columns import counts_rows, drop_columns, identifiers
+from fnmf.io._messages import Note, TableError, listed
 from fnmf.io._table import Table
-from fnmf.io._told import Note, TableError, listed
 
 # A column of numbers may hold this share of other cells, or so few different ones.
 _FEW_CELLS, _FEW_TEXTS = 0.2, 3

@@ -1,6 +1,6 @@
 """The way of a table into a model, stored with the model so that new rows go the same way."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -8,8 +8,9 @@ import scipy.sparse as sp
 
 from fnmf.io._clean import Cleaning, clean
 from fnmf.io._encode import Encoding, learn_encoding
+from fnmf.io._messages import Note, TableError, listed, raise_all
+from fnmf.io._options import ReadOptions
 from fnmf.io._table import Table
-from fnmf.io._told import Note, TableError, listed, raise_all
 from fnmf.validation import check_choice
 
 _UNLIKE_UNITS = 1000.0
@@ -175,10 +176,11 @@ class Recipe:
             table.notes.append(Note(text))
         return [at[name] for name in self.columns]
 
-    def reading(self) -> dict[str, Any]:
-        """What :func:`read_table` must know to read new rows for this recipe."""
+    def reading(self, options: ReadOptions | None = None) -> ReadOptions:
+        """``options`` with what :func:`read_table` must know to read new rows for this recipe."""
         texts = self.encoding.sources if self.encoding is not None else []
-        return {"required": self.columns, "texts": texts, "transpose": self.transpose}
+        base = options or ReadOptions()
+        return replace(base, required=self.columns, texts=texts, transpose=self.transpose)
 
     def to_metadata(self) -> dict[str, Any]:
         """Plain values for the model file."""
