@@ -120,6 +120,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         ``n_clusters="auto"``, as the next two.
     k_interval_, k_also_ : tuple of int
         Smallest and largest defensible number of clusters; other levels of a hierarchy.
+    rows_without_values_ : ndarray of int
+        Samples without any value: they are in the largest cluster, with confidence 0. Only if
+        values are missing.
     unit_ : float
         A power of two by which data in extreme units were divided, 1 for all others.
     categories_ : dict
@@ -176,6 +179,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -186,7 +190,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         Parameters
         ----------
         X : {array-like, sparse matrix, memory map, MappedCSR} of shape (n_samples, n_features)
-            Any real data.
+            Any real data; NaN are missing values.
         y : Ignored
             Present by convention.
 

@@ -302,11 +302,6 @@ class FNMF(FactorisationBase):
         self.verbose = verbose
         self.feature_groups = feature_groups
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
     @with_callbacks
     def fit(
         self,

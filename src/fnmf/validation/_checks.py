@@ -136,6 +136,8 @@ def check_data(
                 f"X contains text ({error}); {type(estimator).__name__} needs numbers or "
                 'categories: drop columns of text, or make them categories (astype("category")).'
             ) from error
+        if "contains NaN" in str(error):
+            raise ValueError(_no_missing(estimator)) from error
         raise
     _check_samples(checked.shape[0], min_samples, estimator)
     if isinstance(checked, np.ndarray):
@@ -148,6 +150,15 @@ def check_data(
     if non_negative:
         _check_non_negative(estimator, values)
     return checked
+
+
+def _no_missing(estimator: Any) -> str:
+    """What to do with missing values where they are not taken."""
+    return (
+        f"Input X contains NaN, and {type(estimator).__name__} takes no missing values: fill them, "
+        "for example with sklearn.impute.KNNImputer, or use fnmf.FNMF or fnmf.RelevanceClusterer, "
+        "which take them as they are."
+    )
 
 
 def _dense_with_gaps(X: sp.csr_array) -> np.ndarray:
