@@ -168,7 +168,20 @@ def test_marks_that_contradict_each_other_still_stop(run, tmp_path):
 def test_a_value_that_is_none_is_told_with_those_that_are(run):
     told = " ".join(run("cluster", "t.csv", "--missing", "mean", code=2).stderr.split())
     assert "Value error" not in told
-    assert "'mean' is none of auto, error, drop, zero" in told
+    assert "'mean' is none of auto, error, keep, drop" in told
+
+
+def test_methods_that_take_no_missing_cells_have_them_filled(run, tmp_path, write_customers):
+    write_customers(tmp_path / "c.csv")
+    lines = (tmp_path / "c.csv").read_text().splitlines()
+    lines[3] = ",".join([*lines[3].split(",")[:-1], ""])
+    (tmp_path / "c.csv").write_text("\n".join(lines))
+    words = ["cluster", "c.csv", "-k", 3, "--method", "kmeans", "--restarts", 0]
+    told = run(*words, "--missing", "keep", code=2).stderr
+    assert "KMeans takes no missing cells; choose --missing median or drop." in told
+    run(*words)
+    record = json.loads((tmp_path / "c.csv-clusters/run.json").read_text())
+    assert any("filled by the median" in one["what"] for one in record["decisions"])
 
 
 def test_an_interrupted_kernel_is_an_interruption(capsys):

@@ -42,6 +42,7 @@ class Missing(StrEnum):
 
     auto = "auto"
     error = "error"
+    keep = "keep"
     drop = "drop"
     zero = "zero"
     median = "median"
@@ -256,8 +257,9 @@ class Treatment:
         _choice(
             Missing,
             _DATA,
-            "Missing cells: auto fills them with the median of their column, drop leaves such "
-            "rows out, zero puts 0, error stops.",
+            "Missing cells: keep leaves them missing, which auto does with methods that take them "
+            "(FNMF), median fills them, as auto does with others, drop leaves such rows out, zero "
+            "puts 0, error stops.",
         ),
     ] = Missing.auto
     shift: Annotated[
@@ -303,11 +305,17 @@ class Treatment:
 
     def recipe(self, model: Any) -> dict[str, str]:
         """What :meth:`fnmf.io.Recipe.learn` takes."""
+        from sklearn.utils import get_tags
+
         from fnmf.io import DECIDED_MISSING, DECIDED_NEGATIVE
 
+        takes = bool(get_tags(model).input_tags.allow_nan)
+        if self.missing is Missing.keep and not takes:
+            name = type(model).__name__
+            raise UsageError(f"{name} takes no missing cells; choose --missing median or drop.")
         missing, negative = self.missing.value, "shift" if self.shift else "error"
         if self.missing is Missing.auto:
-            missing = "error" if self.strict else DECIDED_MISSING
+            missing = "error" if self.strict else DECIDED_MISSING[takes]
         if not self.strict:
             negative = DECIDED_NEGATIVE
         return {

@@ -166,6 +166,7 @@ class Run:
         if (labels := self.summary["labels"]) is not None:
             self.record["labels"] = {k: v for k, v in labels.items() if k != "most"}
         self.record["quality"] = {q["name"]: q["value"] for q in self.summary["quality"]}
+        self.record["missing_cells"] = self.summary["missing"]
         self.record["clusters"] = [
             {
                 "cluster": int(c["name"]),

@@ -14,6 +14,7 @@ from fnmf.cli._groups import grouped
 
 if TYPE_CHECKING:
     from fnmf.cli._run import Run
+    from fnmf.io import Recipe
 
 _SMALL = 2_000_000
 # Clusters are compared with those of half of the rows, which need neighbours of their own.
@@ -107,6 +108,7 @@ def _plain_run(
             f"-k {model.clusters} is more than the {n_rows} rows of {file}; choose fewer."
         )
     _enough_rows(file, n_rows, model, estimator)
+    _set_groups(estimator, recipe)
     choice, known = None, None
     if model.known is not None:
         from fnmf.cli._known import known_classes
@@ -119,6 +121,7 @@ def _plain_run(
         choice = recommend(recipe.prepare(table.X), estimator, model.seed, model.jobs)
         estimator = make_model(model, choice.n_components)
         _enough_rows(file, n_rows, model, estimator)
+        _set_groups(estimator, recipe)
     restarts = model.restarts
     if restarts is None:
         restarts = 3 if n_rows * n_columns <= _SMALL else 0
@@ -137,6 +140,14 @@ def _enough_rows(file: Path, n_rows: int, model: Model, estimator: Any) -> None:
     known = estimator.get_params(deep=False).get("n_neighbors")
     if model.neighbors is None and isinstance(known, int) and known > n_rows - 2:
         estimator.set_params(n_neighbors=n_rows - 2)
+
+
+def _set_groups(estimator: Any, recipe: "Recipe") -> None:
+    """Tell a model which features are the values of one column, if any column has several."""
+    groups, known = recipe.groups, estimator.get_params(deep=False)
+    together = len(groups) > 0 and groups.max() + 1 < len(groups)
+    if together and known.get("feature_groups", groups) is None:
+        estimator.set_params(feature_groups=groups)
 
 
 def _all_equal(X: Any) -> bool:
