@@ -130,7 +130,7 @@ def _here(values: Any) -> np.ndarray:
 def _write_cells(adata: Any, model: FNMF, key: str) -> None:
     from pandas import Categorical
 
-    labels = _here(model.labels_)
+    labels: Any = _here(model.labels_)
     names = [str(name) for name in getattr(model, "classes_", range(labels.max() + 1))]
     adata.obs[key] = Categorical.from_codes(labels, categories=names)
     confidence = getattr(model, "sample_confidence_", None)
