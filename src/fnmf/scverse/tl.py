@@ -130,9 +130,10 @@ def _here(values: Any) -> np.ndarray:
 def _write_cells(adata: Any, model: FNMF, key: str) -> None:
     from pandas import Categorical
 
-    labels: Any = _here(model.labels_)
+    labels = _here(model.labels_)
     names = [str(name) for name in getattr(model, "classes_", range(labels.max() + 1))]
-    adata.obs[key] = Categorical.from_codes(labels, categories=names)
+    # -1, a cell that no known kind reaches, takes the last one.
+    adata.obs[key] = Categorical(np.array([*names, None], object)[labels], categories=names)
     confidence = getattr(model, "sample_confidence_", None)
     if confidence is not None:
         adata.obs[f"{key}_confidence"] = _here(confidence)
