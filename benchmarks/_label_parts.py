@@ -15,8 +15,11 @@ from fnmf._settings import Settings
 from fnmf.data import view_of
 from fnmf.execution import Runner
 from fnmf.factorization import NullObserver, Problem
-from fnmf.labels import Guidance, guided, read_labels, read_links, samples_to_label
+from fnmf.labels import guided, samples_to_label
+from fnmf.labels.guidance import Guidance
 from fnmf.labels.guided import Spoken, guide
+from fnmf.labels.known import read_labels
+from fnmf.labels.links import read_links
 from fnmf.relevance.pipeline import inputs_of, search_features
 
 # Sets on which effects and budgets are measured.

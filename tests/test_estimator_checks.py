@@ -22,7 +22,8 @@ ESTIMATORS = [
     FNMF(weighting="uniform", solver="hals", max_iter=200),
     MiniBatchFNMF(max_iter=100, sample_size=200, batch_size=100),
     RelevanceClusterer(),
-    RelevanceClusterer(3),
+    # With more clusters than classes in y the new ones would have names in text.
+    RelevanceClusterer(2),
     SemiFNMF(max_iter=200),
     DeepFNMF(layers=(4, 3, 2)),
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -19,8 +18,8 @@ from fnmf._labels import LabelsMixin
 from fnmf._settings import Settings
 from fnmf._sklearn import with_callbacks
 from fnmf.data import MappedCSR, is_dask, view_of
-from fnmf.labels import FittedLabelClusters, GuidedClusterScheme
-from fnmf.validation import check_data, check_integer, check_real
+from fnmf.labels.scheme import FittedLabelClusters, GuidedClusterScheme
+from fnmf.validation import check_data, check_integer, check_real, with_categories_encoded
 
 if TYPE_CHECKING:
     from fnmf.factorization import Scheme
@@ -103,9 +102,9 @@ class RelevanceClusterer(LabelsMixin, SelectorMixin, ClusterMixin, BaseEstimator
         the one whose mean is nearest in the weighted features if none has a vote.
     cluster_stability_ : ndarray of shape (n_clusters,)
         How much of each cluster comes back when halves of the samples are clustered anew.
-    structure_ : float
+    structure_ : float or None
         Agreement of the clusters found from two halves of the features, in standard deviations
-        from chance.
+        from chance; ``None`` where it could not be tested.
     structure_found_ : bool or None
         Whether the clusters are more than chance, by ``structure_`` (more than 5) or by a second
         test with the features in use, see the page on relevance; ``None`` if neither could be made.
@@ -124,13 +123,18 @@ class RelevanceClusterer(LabelsMixin, SelectorMixin, ClusterMixin, BaseEstimator
         ``n_clusters="auto"``, as the next two.
     k_interval_, k_also_ : tuple of int
         Smallest and largest defensible number of clusters; other levels of a hierarchy.
+    rows_without_values_ : ndarray of int
+        Samples without any value: they are in the largest cluster, with confidence 0. Only if
+        values are missing.
     unit_ : float
         A power of two by which data in extreme units were divided, 1 for all others.
     classes_, transduction_, label_distributions_, suspicious_labels_, labelled_, reached_, \
 label_relevance_, violated_links_, contradictory_links_
         Of a fit with labels or links, as for :class:`fnmf.SemiFNMF`.
+    categories_ : dict
+        Levels of the categories of a frame, by column. Only for frames with categories.
     n_features_in_ : int
-        Features seen during fit.
+        Features seen during fit; each level of a category is one.
 
     See Also
     --------
@@ -189,6 +193,7 @@ label_relevance_, violated_links_, contradictory_links_
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -206,7 +211,7 @@ label_relevance_, violated_links_, contradictory_links_
         Parameters
         ----------
         X : {array-like, sparse matrix, memory map, MappedCSR} of shape (n_samples, n_features)
-            Any real data.
+            Any real data; NaN are missing values.
         y, must_link, cannot_link
             Classes of some samples, and pairs, as for :class:`fnmf.SemiFNMF`.
 
@@ -214,9 +219,11 @@ label_relevance_, violated_links_, contradictory_links_
         -------
         self
         """
-        for warning in self._fit_guided(X, y, must_link, cannot_link):
-            # Past scikit-learn's wrapper, to the line that called fit.
-            warnings.warn(warning, stacklevel=3)
+        from fnmf._fitting import fit_estimator
+
+        guidance = self._guidance(X, y, must_link, cannot_link)
+        fit_estimator(self, X, guidance=guidance)
+        self._name_classes(guidance)
         return self
 
     def transform(self, X: ArrayLike | sp.sparray) -> Any:
@@ -231,9 +238,9 @@ label_relevance_, violated_links_, contradictory_links_
         -------
         {ndarray, sparse matrix} of shape (n_samples, n_selected_features)
         """
-        given: Any = X
+        given: Any = with_categories_encoded(self, X, reset=False)
         if not isinstance(given, MappedCSR) and not is_dask(given):
-            return super().transform(X)
+            return super().transform(given)
         mask = self.get_support()
         data: Any = check_data(self, X, reset=False, non_negative=False)
         if is_dask(data):

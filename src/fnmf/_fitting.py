@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -21,18 +22,23 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 def fit_estimator(
     estimator: ClusterBase, X: Any, checkpoint: Any = None, guidance: Any = None
-) -> Any:
-    """Validate, fit from all starts, and set the attributes; returns the record with warnings."""
+) -> None:
+    """Validate, fit from all starts, set the attributes and raise the warnings."""
     settings = estimator._asked()
     scheme = estimator._scheme(settings)
     scheme.check(settings)
     data = estimator._checked(X, reset=True)
     presence = Presence.of(data)
     if presence is not None:
+        if guidance is not None and not presence.rows.all():
+            raise ValueError(
+                f"row {int(np.flatnonzero(~presence.rows)[0])} of X has no value at all, and "
+                "labels and links speak of all rows; leave such rows out."
+            )
         # Rows without any value have no part in the fit; a graph of the user's has them all.
         if not (settings.automatic or presence.rows.all()):
             settings = presence.settings(settings.for_data(data))
-        data = data if presence.rows.all() else np.asarray(data)[presence.rows]
+        data = presence.rows_with_values(data)
     if guidance is not None:
         settings = guidance.settings(settings, data)
     settings, number = estimator._numbered(settings, data)
@@ -64,4 +70,6 @@ def fit_estimator(
     number[estimator._number] = settings.n_components
     estimator._adopt(replace(fitted, **number), data)
     hooks.end()
-    return fitted
+    for warning in fitted.warnings:
+        # Past ``fit`` and scikit-learn's wrapper, to the line that called it.
+        warnings.warn(warning, stacklevel=4)

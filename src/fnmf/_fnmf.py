@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -160,9 +159,9 @@ class FNMF(FactorisationBase):
         Preparations that were tried, the chosen first: ``rows``, ``columns``, ``clusters`` by
         graph or means, ``features`` used, ``modularity``, features ``explained``, ``score``.
         Only for ``weighting="relevance"``.
-    structure_ : float
+    structure_ : float or None
         Agreement of the clusters found from two halves of the features, in standard deviations
-        from chance. Only for ``weighting="relevance"``, and where it could be tested.
+        from chance; ``None`` where it could not be tested, as with other weightings.
     structure_found_ : bool or None
         Whether the clusters are more than chance, by ``structure_`` (more than 5) or by a second
         test with the features in use, see the page on relevance; ``None`` if neither could be made.
@@ -209,8 +208,10 @@ class FNMF(FactorisationBase):
         What was added to each feature. Only for ``negative="shift"``, as the next.
     n_clipped_ : int
         Values of new rows since the fit that were below the smallest of the fit.
+    categories_ : dict
+        Levels of the categories of a frame, by column. Only for frames with categories.
     n_features_in_ : int
-        Features seen during fit.
+        Features seen during fit; each level of a category is one.
 
     Notes
     -----
@@ -301,11 +302,6 @@ class FNMF(FactorisationBase):
         self.verbose = verbose
         self.feature_groups = feature_groups
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
-
     @with_callbacks
     def fit(
         self,
@@ -335,8 +331,5 @@ class FNMF(FactorisationBase):
         """
         from fnmf._fitting import fit_estimator
 
-        fitted = fit_estimator(self, X, checkpoint)
-        for warning in fitted.warnings:
-            # Past scikit-learn's wrapper, to the line that called fit.
-            warnings.warn(warning, stacklevel=3)
+        fit_estimator(self, X, checkpoint)
         return self

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._base import ClusterBase
-from fnmf.data import is_dask, view_of
-from fnmf.labels import Guidance, class_distributions, read_labels, read_links
-from fnmf.labels.known import unknown_mark
-from fnmf.labels.links import contradictions
+from fnmf.data import is_dask
+from fnmf.labels.guidance import Guidance
+from fnmf.labels.known import read_labels, unknown_mark
+from fnmf.labels.links import contradictions, read_links
+from fnmf.labels.new_rows import class_distributions
 from fnmf.validation import check_choice
 
 # Contradictions that a warning names.
@@ -44,33 +46,31 @@ class LabelsMixin(ClusterBase):
         tags.classifier_tags = ClassifierTags()
         return tags
 
-    def _fit_guided(self, X: Any, y: Any, must_link: Any, cannot_link: Any) -> list[Warning]:
-        """Fit, and return what there is to warn about."""
-        from fnmf._fitting import fit_estimator
-
+    def _guidance(self, X: Any, y: Any, must_link: Any, cannot_link: Any) -> Guidance | None:
+        """What is known of some rows, checked; ``None`` if nothing is."""
         check_choice("unreached", self.unreached, ("nearest", "unknown"))
-        guidance = None
-        if y is not None or must_link is not None or cannot_link is not None:
-            n = X.shape[0] if hasattr(X, "shape") else len(np.asarray(X))
-            known = read_labels(y, n)
-            must = read_links("must_link", must_link, n)
-            cannot = read_links("cannot_link", cannot_link, n)
-            guidance = Guidance(known, must, cannot, bool(self.trust_labels), self.class_sizes)
-        if guidance is not None and guidance.empty:
-            guidance = None
-        fitted = fit_estimator(self, X, None, guidance)
-        said = list(fitted.warnings)
+        if y is None and must_link is None and cannot_link is None:
+            return None
+        n = X.shape[0] if hasattr(X, "shape") else len(np.asarray(X))
+        known = read_labels(y, n)
+        must = read_links("must_link", must_link, n)
+        cannot = read_links("cannot_link", cannot_link, n)
+        guidance = Guidance(known, must, cannot, bool(self.trust_labels), self.class_sizes)
+        return None if guidance.empty else guidance
+
+    def _name_classes(self, guidance: Guidance | None) -> None:
+        """Classes of the training rows, after a fit; links that cannot hold are told."""
         if guidance is None:
             for name in ("transduction_", "contradictory_links_"):
                 self.__dict__.pop(name, None)
-            return said
+            return
         found = contradictions(guidance.must, guidance.cannot, guidance.known.codes)
         self.contradictory_links_ = found
         self.transduction_ = self._named(self.labels_, self.reached_)
         if found:
             named = "; ".join(found[:_NAMED])
-            said.append(UserWarning(f"{len(found)} links cannot hold: {named}."))
-        return said
+            # Past ``fit`` and scikit-learn's wrapper, to the line that called it.
+            warnings.warn(f"{len(found)} links cannot hold: {named}.", stacklevel=4)
 
     def fit_predict(
         self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
@@ -120,12 +120,14 @@ class LabelsMixin(ClusterBase):
         return self._distributions(X)[0]
 
     def _distributions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        from fnmf.affinity import completed_new
         from fnmf.execution import threads
 
         settings, fitted = self._settings(), self._record.of(vars(self))
         data = self._checked(X)
         with threads(settings.n_jobs) as runner:
-            return class_distributions(fitted, settings, view_of(data), runner)
+            view = completed_new(data, fitted, runner)
+            return class_distributions(fitted, settings, view, runner)
 
     def _named(self, codes: np.ndarray, reached: Any) -> np.ndarray:
         """Classes by their names, with the mark of the unknown where that is asked for."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike
 from fnmf._fnmf import FNMF
 from fnmf._labels import LabelsMixin
 from fnmf._sklearn import with_callbacks
-from fnmf.labels import FittedLabels, GuidedScheme
+from fnmf.labels.scheme import FittedLabels, GuidedScheme
 
 if TYPE_CHECKING:
     from fnmf._settings import Settings
@@ -152,12 +151,6 @@ class SemiFNMF(LabelsMixin, FNMF):
         self.trust_labels = trust_labels
         self.class_sizes = class_sizes
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # Labels spread along neighbours that are compared in all features.
-        tags.input_tags.allow_nan = False
-        return tags
-
     @with_callbacks
     def fit(  # type: ignore[override]
         self,
@@ -183,9 +176,11 @@ class SemiFNMF(LabelsMixin, FNMF):
         -------
         self
         """
-        for warning in self._fit_guided(X, y, must_link, cannot_link):
-            # Past scikit-learn's wrapper, to the line that called fit.
-            warnings.warn(warning, stacklevel=3)
+        from fnmf._fitting import fit_estimator
+
+        guidance = self._guidance(X, y, must_link, cannot_link)
+        fit_estimator(self, X, guidance=guidance)
+        self._name_classes(guidance)
         return self
 
     def fit_transform(

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from fnmf.describe import Statistics
+from fnmf.statistics import Statistics
 
 _NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 _CONTROLS = frozenset(map(chr, (*range(9), 11, 12, *range(14, 32), *range(127, 160))))

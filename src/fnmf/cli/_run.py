@@ -32,10 +32,11 @@ from fnmf.cli._outputs import (
 )
 from fnmf.cli._progress import working
 from fnmf.cli._show import console, show_summary
-from fnmf.describe import cluster_statistics
-from fnmf.io import Recipe, Table
+from fnmf.io import ReadOptions, Recipe, Table
 from fnmf.persistence import save
-from fnmf.reporting import About, summarise, write_page
+from fnmf.reporting.page import write_page
+from fnmf.reporting.summary import About, summarise
+from fnmf.statistics import cluster_statistics
 
 
 def parse_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
@@ -80,8 +81,8 @@ def page_about(file: Path, table: Table, recipe: Recipe, record: dict[str, Any])
     """What the page says of the table and of the record of a run."""
     return About(
         title=f"Clusters in {file.name}",
-        names=table.names,
-        samples=row_names(table.ids, table.lines, table.X.shape[0]),
+        feature_names=table.names,
+        sample_names=row_names(table.ids, table.lines, table.X.shape[0]),
         labels_true=None if record.get("known") else table.labels,
         sources=recipe.sources,
         source={
@@ -103,7 +104,7 @@ class Run:
     table: Table
     recipe: Recipe
     model: Any
-    reading: dict[str, Any]
+    reading: ReadOptions
     seed: int
     image_shape: tuple[int, int] | None
     restarts: int
@@ -165,6 +166,7 @@ class Run:
         if (labels := self.summary["labels"]) is not None:
             self.record["labels"] = {k: v for k, v in labels.items() if k != "most"}
         self.record["quality"] = {q["name"]: q["value"] for q in self.summary["quality"]}
+        self.record["missing_cells"] = self.summary["missing"]
         self.record["clusters"] = [
             {
                 "cluster": int(c["name"]),
@@ -198,11 +200,11 @@ class Run:
                 for name, value in self.model.get_params(deep=False).items()
             },
             "seed": self.seed,
-            "known": None if self.known is None else self.reading["label_column"],
+            "known": None if self.known is None else self.reading.label_column,
             "input": self._input()
             | {
                 "features": self.table.X.shape[1],
-                "reading": self.reading,
+                "reading": self.reading.record(),
                 "normalize": self.recipe.normalize,
                 "scale": "none" if self.recipe.scale is None else "max",
                 "missing": self.recipe.cleaning.missing,

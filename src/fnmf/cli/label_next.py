@@ -28,7 +28,7 @@ def label_next(
     with handled():
         from fnmf.cli._outputs import to_json
         from fnmf.cli._show import console, show_next
-        from fnmf.reporting import next_labels
+        from fnmf.reporting.labels import next_labels
 
         fitted, names = _model_and_rows(model)
         rows = next_labels(fitted, names, count)

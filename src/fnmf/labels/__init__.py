@@ -6,26 +6,6 @@
 are worth a label.
 """
 
-from fnmf.labels.guidance import Guidance
-from fnmf.labels.known import read_labels
-from fnmf.labels.links import read_links
-from fnmf.labels.new_rows import class_distributions
 from fnmf.labels.next import samples_to_label
-from fnmf.labels.scheme import (
-    FittedLabelClusters,
-    FittedLabels,
-    GuidedClusterScheme,
-    GuidedScheme,
-)
 
-__all__ = [
-    "FittedLabelClusters",
-    "FittedLabels",
-    "Guidance",
-    "GuidedClusterScheme",
-    "GuidedScheme",
-    "class_distributions",
-    "read_labels",
-    "read_links",
-    "samples_to_label",
-]
+__all__ = ["samples_to_label"]

@@ -11,10 +11,9 @@ from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
 from fnmf.data import drawn
 from fnmf.execution import RowArray, Runner
 from fnmf.kmeans import best_kmeans
-from fnmf.relevance.columns import duplicate_groups
 from fnmf.relevance.crossfit import unexplained_flags
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.preparations import column_preparations, row_preparations
+from fnmf.relevance.preparations import column_preparations, duplicate_groups, row_preparations
 from fnmf.relevance.prepare import FeatureStatistics, Weights
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import (
@@ -25,10 +24,12 @@ from fnmf.relevance.search import (
     search_preparations,
 )
 from fnmf.relevance.structure import (
+    Half,
     agrees_beyond_chance,
     beyond_chance,
     cluster_recovery,
     factors,
+    quick_partition,
     row_halves,
     structure,
 )
@@ -95,6 +96,12 @@ class Choice:
             f"{'tried' if place else 'chosen'}: {one}" for place, one in enumerate(self.candidates)
         ]
 
+    def rivals(self, share: float) -> list[np.ndarray]:
+        """Clusters of a table from other candidates with at least this share of the best score."""
+        if self.columns is None:
+            return []
+        return [one.labels for one in self.candidates[1:] if one.score >= share * self.score]
+
     @property
     def score(self) -> float:
         return self.candidates[0].score if self.candidates else 0.0
@@ -111,7 +118,7 @@ def choose_preparation(
     n, d = statistics.view.shape
     c = settings.clusters
     even = Weights(np.ones((1, d)), np.zeros((1, d)))
-    if n < defaults.fewest_rows or c < 2:
+    if n <= defaults.fewest_rows or c < 2:
         return Choice(settings.row_norm != "none", np.ones(d), even, (), None, np.arange(n))
     search = search_on_sample(statistics, settings, c, seed, runner, defaults)
     context, candidates = search.context, search.candidates
@@ -216,11 +223,11 @@ def search_on_sample(
         table, columns = found
         context = search_context(table, columns.groups, *numbers)
         weights, columns = column_weights(table, columns, n_clusters, seed, defaults)
-        candidates = search_table(context, weights, settings.column_units, runner)
+        candidates = search_table(context, weights, columns, settings.column_units, runner)
         return SampleSearch(context, candidates, sample, columns)
-    table = SampleTable.of(statistics.raw, statistics.typical, sample, defaults)
+    table = SampleTable.of(statistics.raw, statistics.typical, sample)
     table = table.without(unexplained_flags(table, n_clusters, seed, defaults))
-    groups = duplicate_groups(table, defaults, settings.feature_groups)
+    groups = duplicate_groups(table, settings.feature_groups)
     context = search_context(table, groups, *numbers)
     ways = SearchSpace(
         _rows(settings, table, defaults),
@@ -231,21 +238,26 @@ def search_on_sample(
 
 
 def cluster_stability(choice: Choice, labels: RowArray) -> np.ndarray | None:
-    """Share of each cluster that is found again in halves of the sample, (k,)."""
+    """Share of each cluster that is found again, (k,).
+
+    In halves of the sample; and by the other candidates of a table that hold up as well.
+    """
     context = choice.context
     if context is None:
         return None
     best = choice.candidates[0]
     k, seed, defaults = context.n_clusters, context.seed, context.defaults
     rows = context.table.scaled(factors(context, best), best.unit)
-    again = None
-    if choice.columns is not None and choice.about_means:
 
-        def again(half: np.ndarray) -> np.ndarray:
-            return cluster_table(context, rows[half], "means")
+    def cluster(half: Half, mine: np.ndarray) -> np.ndarray:
+        if choice.columns is not None and choice.about_means:
+            return cluster_table(context, rows[half.rows], "means")
+        # Begun from the clusters as well: what counts is where they lead, not who finds it.
+        return quick_partition(half.graph, k, seed, defaults, (mine,))
 
+    rivals = choice.rivals(defaults.rival_score)
     pairs = row_halves(rows, context.n_neighbors, defaults.row_splits, seed, defaults)
-    return cluster_recovery(pairs, labels[choice.sample], k, seed, defaults, again)
+    return cluster_recovery(pairs, labels[choice.sample], rivals, k, cluster)
 
 
 def weight_shares(omega: np.ndarray) -> np.ndarray:
@@ -308,7 +320,7 @@ def _group_clusters(moments: Moments, m: int, seed: int, defaults: Defaults) -> 
         return np.arange(c)
     shapes = profiles(moments)
     rng = np.random.RandomState(seed)
-    return best_kmeans(shapes, m, rng, defaults.weightings_starts, defaults)
+    return best_kmeans(shapes, m, rng, defaults.weightings_starts)
 
 
 def _all_relevant(
@@ -316,6 +328,6 @@ def _all_relevant(
 ) -> bool:
     """Whether each of several weightings rests on features about as relevant as a single one's."""
     explained = relevance(found, defaults)
-    needed = defaults.weightings_relevance * float(weight_shares(single)[0] @ explained)
+    needed = 0.5 * float(weight_shares(single)[0] @ explained)
     enough = weight_shares(several) @ explained >= needed
     return bool(np.all(several.sum(axis=1) > 0) and np.all(enough))

@@ -19,11 +19,12 @@ from fnmf.reporting._columns import Columns
 from fnmf.reporting._features import feature_summary, mattering, ranking, weightings
 from fnmf.reporting._findings import findings
 from fnmf.reporting._images import heat_image
-from fnmf.reporting._labels import class_names, label_summary
 from fnmf.reporting._layout import HEIGHT, WIDTH
+from fnmf.reporting._missing import missing_cells
 from fnmf.reporting._payload import Ranked, payload
 from fnmf.reporting._samples import chosen_samples, draw_samples
 from fnmf.reporting._settings import number_of_clusters, parameters, preparations
+from fnmf.reporting.labels import class_names, label_summary
 from fnmf.statistics import Statistics, cluster_statistics
 from fnmf.validation import unit_of
 
@@ -39,8 +40,8 @@ class About:
     """What a model does not know of itself: title, names, known classes, where data come from."""
 
     title: str | None = None
-    names: Sequence[Any] | None = None
-    samples: Sequence[Any] | None = None
+    feature_names: Sequence[Any] | None = None
+    sample_names: Sequence[Any] | None = None
     labels_true: Sequence[Any] | None = None
     image_shape: tuple[int, ...] | None = None
     unit: str = "samples"
@@ -77,8 +78,8 @@ def summarise(
         raise ValueError(
             f"the model has {len(stats.names)} clusters; the report shows at most {_MOST_CLUSTERS}."
         )
-    known = feature_names(model, X.shape[1], about.names)
-    rows = sample_names(X.shape[0], about.samples)
+    known = feature_names(model, X.shape[1], about.feature_names)
+    rows = sample_names(X.shape[0], about.sample_names)
     if image_shape is not None and int(np.prod(image_shape)) != X.shape[1]:
         raise ValueError(
             f"image_shape={image_shape} has {int(np.prod(image_shape))} pixels, "
@@ -127,6 +128,7 @@ def summarise(
         "classes": None if classes is None else {**classes, "codes": None},
         "weights": weightings(shown, by_column, columns.names, image_shape),
         "features": features,
+        "missing": missing_cells(by_column, columns.names, [c["name"] for c in clusters]),
         "n_features": len(columns.names),
         "representation": _representation(model, stats, image_shape),
         "convergence": convergence(model),
