@@ -76,15 +76,6 @@ def mean_square(view: View, runner: Runner) -> float:
     return float(total) / view.shape[0]
 
 
-def counts_of(labels: RowArray, n_clusters: int, view: View, runner: Runner) -> np.ndarray:
-    """How many rows each cluster has."""
-    return runner.sum_rows(partial(_counts, n_clusters), BlockSource(view), labels)[0]
-
-
-def _counts(n_clusters: int, labels: np.ndarray) -> tuple[np.ndarray]:
-    return (np.bincount(labels, minlength=n_clusters),)
-
-
 def cluster_moments(
     view: View, labels: RowArray, n_clusters: int, mean: np.ndarray, runner: Runner
 ) -> Moments:
