@@ -99,9 +99,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         the one whose mean is nearest in the weighted features if none has a vote.
     cluster_stability_ : ndarray of shape (n_clusters,)
         How much of each cluster comes back when halves of the samples are clustered anew.
-    structure_ : float
+    structure_ : float or None
         Agreement of the clusters found from two halves of the features, in standard deviations
-        from chance.
+        from chance; ``None`` where it could not be tested.
     structure_found_ : bool or None
         Whether the clusters are more than chance, by ``structure_`` (more than 5) or by a second
         test with the features in use, see the page on relevance; ``None`` if neither could be made.
@@ -120,6 +120,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         ``n_clusters="auto"``, as the next two.
     k_interval_, k_also_ : tuple of int
         Smallest and largest defensible number of clusters; other levels of a hierarchy.
+    rows_without_values_ : ndarray of int
+        Samples without any value: they are in the largest cluster, with confidence 0. Only if
+        values are missing.
     unit_ : float
         A power of two by which data in extreme units were divided, 1 for all others.
     n_features_in_ : int
@@ -174,6 +177,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -184,7 +188,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         Parameters
         ----------
         X : {array-like, sparse matrix, memory map, MappedCSR} of shape (n_samples, n_features)
-            Any real data.
+            Any real data; NaN are missing values.
         y : Ignored
             Present by convention.
 

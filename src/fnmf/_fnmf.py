@@ -159,9 +159,9 @@ class FNMF(FactorisationBase):
         Preparations that were tried, the chosen first: ``rows``, ``columns``, ``clusters`` by
         graph or means, ``features`` used, ``modularity``, features ``explained``, ``score``.
         Only for ``weighting="relevance"``.
-    structure_ : float
+    structure_ : float or None
         Agreement of the clusters found from two halves of the features, in standard deviations
-        from chance. Only for ``weighting="relevance"``, and where it could be tested.
+        from chance; ``None`` where it could not be tested, as with other weightings.
     structure_found_ : bool or None
         Whether the clusters are more than chance, by ``structure_`` (more than 5) or by a second
         test with the features in use, see the page on relevance; ``None`` if neither could be made.
@@ -299,11 +299,6 @@ class FNMF(FactorisationBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.feature_groups = feature_groups
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     @with_callbacks
     def fit(

@@ -133,6 +133,8 @@ def check_data(
                 f"X contains text ({error}); {type(estimator).__name__} needs numbers: drop or "
                 "encode the columns that hold text."
             ) from error
+        if "contains NaN" in str(error):
+            raise ValueError(_no_missing(estimator)) from error
         raise
     _check_samples(checked.shape[0], min_samples, estimator)
     if isinstance(checked, np.ndarray):
@@ -145,6 +147,15 @@ def check_data(
     if non_negative:
         _check_non_negative(estimator, values)
     return checked
+
+
+def _no_missing(estimator: Any) -> str:
+    """What to do with missing values where they are not taken."""
+    return (
+        f"Input X contains NaN, and {type(estimator).__name__} takes no missing values: fill them, "
+        "for example with sklearn.impute.KNNImputer, or use fnmf.FNMF or fnmf.RelevanceClusterer, "
+        "which take them as they are."
+    )
 
 
 def _dense_with_gaps(X: sp.csr_array) -> np.ndarray:
