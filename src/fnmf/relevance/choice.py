@@ -11,10 +11,9 @@ from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
 from fnmf.data import drawn
 from fnmf.execution import RowArray, Runner
 from fnmf.kmeans import best_kmeans
-from fnmf.relevance.columns import duplicate_groups
 from fnmf.relevance.crossfit import unexplained_flags
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.preparations import column_preparations, row_preparations
+from fnmf.relevance.preparations import column_preparations, duplicate_groups, row_preparations
 from fnmf.relevance.prepare import FeatureStatistics, Weights
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import (

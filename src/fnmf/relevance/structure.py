@@ -14,8 +14,10 @@ from fnmf.affinity import nearest_rows, partition, small_graph
 from fnmf.execution import Runner
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.search import Candidate, SearchContext, refit_candidate
-from fnmf.relevance.selection import association
 from fnmf.relevance.weights import relevance
+
+# Information that differs by less between shuffles does not differ.
+_ROUNDING = 1e-9
 
 
 def structure(context: SearchContext, chosen: Candidate, runner: Runner) -> float | None:
@@ -224,3 +226,27 @@ def _quick(
     return partition(
         graph, n_clusters, seed, starts=starts, others=others, defaults=defaults
     ).labels
+
+
+def association(
+    one: np.ndarray, other: np.ndarray, n_clusters: int, defaults: Defaults = DEFAULTS
+) -> float:
+    """How much two labellings agree: mutual information in standard deviations from chance.
+
+    Chance is what shuffling the samples makes of it. A chi-square would be simpler, and take two
+    tiny clusters that happen to meet for more than they are.
+    """
+    rng = np.random.RandomState(0)
+    shuffles = (rng.permutation(other) for _ in range(defaults.shuffles))
+    chance = [_information(one, shuffled, n_clusters) for shuffled in shuffles]
+    spread = float(np.std(chance, ddof=1))
+    if spread <= _ROUNDING:
+        return 0.0
+    return (_information(one, other, n_clusters) - float(np.mean(chance))) / spread
+
+
+def _information(one: np.ndarray, other: np.ndarray, n_clusters: int) -> float:
+    """Mutual information of two labellings in nats, up to what their sizes alone decide."""
+    counts = np.bincount(one * n_clusters + other, minlength=n_clusters**2)
+    counts = counts[counts > 0]
+    return float(counts @ np.log(counts)) / len(one)

@@ -23,7 +23,7 @@ from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.prepare import FeatureStatistics
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import Candidate, SearchContext
-from fnmf.relevance.selection import association
+from fnmf.relevance.structure import association
 from fnmf.relevance.table_columns import CONTINUOUS, column_groups, column_kinds, has_modes
 from fnmf.statistics import CONSTANT
 
