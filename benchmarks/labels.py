@@ -193,10 +193,11 @@ def draw(rows: list[Row], path: Path) -> None:
 
     figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
     for method in ("ours", *PEERS):
-        means = [
-            np.mean([r[5] for r in rows if r[0] == "accuracy" and r[2] == s and r[4] == method])
-            for s in SHARES
-        ]
+        means = []
+        for share in SHARES:
+            own = [row for row in rows if row[0] == "accuracy" and row[2] == share]
+            sets = dict.fromkeys(row[1] for row in own)
+            means.append(np.mean([np.mean(_values(own, method, name)) for name in sets]))
         own = method == "ours"
         style = {"color": "black", "linewidth": 2.5} if own else {"alpha": 0.8}
         axes.plot(range(len(SHARES)), means, "o-", label="SemiFNMF" if own else method, **style)
@@ -218,18 +219,24 @@ def show(rows: list[Row]) -> None:
     for part, share in keys:
         own = [row for row in rows if row[0] == part and row[2] == share]
         methods = list(dict.fromkeys(row[4] for row in own))
-        means = {m: np.mean([row[5] for row in own if row[4] == m]) for m in methods}
+        sets = list(dict.fromkeys(row[1] for row in own))
+        means = {
+            # Sets count alike, whatever the number of their splits.
+            m: np.mean([np.mean(values) for name in sets if (values := _values(own, m, name))])
+            for m in methods
+        }
         print(f"{part}, {share}: " + ", ".join(f"{m} {v:.3f}" for m, v in means.items()))
-        for name in dict.fromkeys(row[1] for row in own):
-            each = {
-                m: float(np.mean([row[5] for row in own if row[4] == m and row[1] == name]))
-                for m in methods
-            }
+        for name in sets:
+            each = {m: float(np.mean(v)) for m in methods if (v := _values(own, m, name))}
             best = max((each[m] for m in PEERS if m in each), default=np.nan)
             short = "  *" if each.get("ours", 1) < best - 0.01 else ""
             chosen = "chosen on" if name in CHOSEN_ON else "other"
             values = " ".join(f"{m} {v:.3f}" for m, v in each.items())
             print(f"    {name} ({chosen}): {values}{short}")
+
+
+def _values(rows: list[Row], method: str, name: str) -> list[float]:
+    return [row[5] for row in rows if row[4] == method and row[1] == name]
 
 
 def stored(path: Path) -> list[Row]:

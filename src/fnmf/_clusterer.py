@@ -270,7 +270,8 @@ label_relevance_, violated_links_, contradictory_links_
         return replace(Settings.of({**defaults, **given}), negative="keep")
 
     def _settings(self) -> Settings:
-        return self._asked().with_components(self.n_clusters_)
+        # Labels may have asked for more clusters than the parameter says.
+        return replace(self._asked(), n_clusters=None).with_components(self.n_clusters_)
 
     def _scheme(self, settings: Settings) -> type[Scheme]:
         return GuidedClusterScheme

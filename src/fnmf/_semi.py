@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -188,6 +189,11 @@ class SemiFNMF(LabelsMixin, FNMF):
     ) -> np.ndarray:
         """Fit and return the representation of the training samples, ``embedding_``."""
         return self.fit(X, y, **fit_params).embedding_
+
+    def _settings(self) -> Settings:
+        settings, classes = super()._settings(), self.__dict__.get("classes_")
+        # Labels may have asked for more clusters than the parameter says.
+        return settings if classes is None else replace(settings, n_clusters=len(classes))
 
     def _scheme(self, settings: Settings) -> type[Scheme]:
         return GuidedScheme if settings.scheme == "relevance" else super()._scheme(settings)
