@@ -12,6 +12,7 @@ from fnmf._callbacks import IterationHooks
 from fnmf._checkpoint import open_checkpoint
 from fnmf._missing import Presence
 from fnmf._random import as_random_state
+from fnmf._weights import CountedRows, check_sample_weight, place_absent
 from fnmf.choosing.consensus import consensus
 from fnmf.choosing.starts import best_start
 from fnmf.factorization import Problem
@@ -20,22 +21,36 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 
 def fit_estimator(
-    estimator: ClusterBase, X: Any, checkpoint: Any = None, guidance: Any = None
+    estimator: ClusterBase,
+    X: Any,
+    checkpoint: Any = None,
+    guidance: Any = None,
+    sample_weight: Any = None,
 ) -> Any:
     """Validate, fit from all starts, and set the attributes; returns the record with warnings."""
     settings = estimator._asked()
     scheme = estimator._scheme(settings)
     scheme.check(settings)
     data = estimator._checked(X, reset=True)
+    weights = check_sample_weight(sample_weight, data)
     presence = Presence.of(data)
     if presence is not None:
         # Rows without any value have no part in the fit; a graph of the user's has them all.
         if not (settings.automatic or presence.rows.all()):
             settings = presence.settings(settings.for_data(data))
-        data = data if presence.rows.all() else np.asarray(data)[presence.rows]
+        if not presence.rows.all():
+            data = np.asarray(data)[presence.rows]
+            weights = None if weights is None else weights[presence.rows]
+    if not settings.automatic and not (settings.builds_graph and isinstance(settings.init, str)):
+        settings = settings.for_data(data)
+    counted = CountedRows.of(data, weights, settings, merge=guidance is None)
+    given = data
+    if counted is not None:
+        settings, data = counted.settings(settings), counted.rows
+    weights = None if counted is None else counted.distinct.weights
     if guidance is not None:
         settings = guidance.settings(settings, data)
-    settings, number = estimator._numbered(settings, data)
+    settings, number = estimator._numbered(settings, data, weights)
     settings = settings.for_data(data)
     # Drawn again after the choice: a seed gives the same fit as with the number given.
     rng = as_random_state(estimator.random_state)
@@ -44,6 +59,7 @@ def fit_estimator(
     hooks = IterationHooks(estimator, data, settings.n_init, iterations, stages)
     free = estimator.random_state is None
     with workplace(estimator, data, settings.n_jobs) as (view, runner):
+        view.weighing(weights)
         cache, seeds = open_checkpoint(checkpoint, settings, view, drawn, runner, any_seeds=free)
         problem = Problem(
             settings,
@@ -57,11 +73,15 @@ def fit_estimator(
         fitted = best_start(problem, seeds[:-1], runner, scheme)
         if settings.consensus is not None:
             fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)
+    if counted is not None:
+        fitted = counted.all_rows(fitted)
     if presence is not None:
         names = getattr(estimator, "feature_names_in_", None)
         fitted = presence.all_rows(fitted)
         fitted = replace(fitted, warnings=(*presence.warnings(names), *fitted.warnings))
     number[estimator._number] = settings.n_components
-    estimator._adopt(replace(fitted, **number), data)
+    estimator._adopt(replace(fitted, **number), given)
+    if counted is not None:
+        place_absent(estimator, given, np.flatnonzero(counted.distinct.groups < 0))
     hooks.end()
     return fitted

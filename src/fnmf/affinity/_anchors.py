@@ -107,7 +107,12 @@ class _Search:
 
 def anchor_mass(nearest: Nearest, n_anchors: int, view: View, runner: Runner) -> np.ndarray:
     """Λ: the sum of the weights to each anchor."""
-    return runner.sweep(_MassWork(n_anchors), BlockSource(view), nearest)[0]
+    return runner.sweep(_MassWork(n_anchors), BlockSource(view), (*nearest, *counted(view)))[0]
+
+
+def counted(view: View) -> Rows:
+    """What samples count, as rows for a sweep; nothing if all count once."""
+    return () if view.weights is None else (view.weights,)
 
 
 @dataclass(frozen=True)
@@ -116,8 +121,11 @@ class _MassWork:
     n_anchors: int
 
     def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
-        indices, shares = (array.ravel() for array in rows)
-        return rows, (np.bincount(indices, shares.astype(np.float64), self.n_anchors),)
+        indices, shares, *weights = rows
+        shares = shares.astype(np.float64)
+        for own in weights:
+            shares = shares * own[:, None]
+        return rows, (np.bincount(indices.ravel(), shares.ravel(), self.n_anchors),)
 
 
 def vote(nearest: Nearest, labels: np.ndarray) -> np.ndarray:

@@ -50,27 +50,29 @@ def confidence(
     ``stability`` is the share of each cluster that comes back from halves of the samples. Where no
     other cluster has a vote, the second is the one whose centre is nearest to the codes.
     """
-    n, feed, doubt = len(of.labels), BlockSource(view), defaults.vote_doubt
+    n, feed, doubt = view.total, BlockSource(view), defaults.vote_doubt
+    weights = () if view.weights is None else (view.weights,)
     ballots = of.ballots or NeighborVotes((), _nobody)
     rows = (of.labels, of.codes, *ballots.rows)
-    counts, sums, squares = runner.sweep(_CentreWork(n_clusters), feed, rows[:2])
-    means = sums / np.maximum(counts, 1)[:, None]
+    counts, sums, squares = runner.sweep(_CentreWork(n_clusters), feed, (*rows[:2], *weights))
+    means = sums / np.where(counts > 0, counts, 1)[:, None]
     within = max(float(squares - np.vdot(means, sums)), 0.0)
     centres = Centres(counts, means, within / n / of.codes.shape[1])
     if stability is None:
-        (own,) = runner.sweep(_OwnWork(centres, ballots.counted), feed, rows)
+        work = _OwnWork(centres, ballots.counted, len(weights))
+        (own,) = runner.sweep(work, feed, (*rows, *weights))
         level = defaults.confidence_level + defaults.confidence_cluster * _odds(
-            own / np.maximum(counts, 1), doubt
+            own / np.where(counts > 0, counts, 1), doubt
         )
         level = level + defaults.confidence_all * _odds(own.sum() / n, doubt)
-        work = _SureWork(centres, ballots.counted, level, defaults.confidence_sample, doubt)
+        sure_work = _SureWork(centres, ballots.counted, level, defaults.confidence_sample, doubt)
     else:
         back = _odds(float(counts @ stability) / n, doubt)
         level = np.full(n_clusters, defaults.stable_level + defaults.stable_back * back)
-        work = _SureWork(centres, ballots.counted, level, defaults.stable_sample, doubt)
+        sure_work = _SureWork(centres, ballots.counted, level, defaults.stable_sample, doubt)
     sure = runner.empty(view, (), of.codes.dtype)
     second = runner.empty(view, (), of.labels.dtype)
-    runner.sweep(work, feed, (sure, second, *rows))
+    runner.sweep(sure_work, feed, (sure, second, *rows))
     return sure, second
 
 
@@ -110,31 +112,39 @@ class Centres(NamedTuple):
 
 @dataclass(frozen=True)
 class _CentreWork:
-    """Sizes of the clusters, sums of their codes, squares of all; rows are labels and codes."""
+    """Sizes of clusters, sums of their codes, squares of all; rows are labels, codes, counts."""
 
     fills: ClassVar = ()
     n_clusters: int
 
     def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray, ...]]:
-        labels, codes = rows
-        members = indicator(labels, self.n_clusters, np.dtype(np.float64))
+        labels, codes, *weights = rows
+        own = weights[0] if weights else None
+        members = indicator(labels, self.n_clusters, np.dtype(np.float64), own)
         squares = np.einsum("ic,ic->", codes, codes, dtype=np.float64)
-        counts = np.bincount(labels, minlength=self.n_clusters)
+        if own is not None:
+            squares = own @ np.sum(codes.astype(np.float64) ** 2, axis=1)
+        counts = np.bincount(labels, own, self.n_clusters)
         return rows, (counts, members @ codes, np.asarray(squares))
 
 
 @dataclass(frozen=True)
 class _OwnWork:
-    """Votes of samples for their own clusters, by cluster; rows are labels, codes and ballots."""
+    """Votes of samples for their own clusters, by cluster; rows are labels, codes and ballots.
+
+    And, if ``weighted``, what samples count.
+    """
 
     fills: ClassVar = ()
     centres: Centres
     counted: Callable[..., np.ndarray | None]
+    weighted: int
 
     def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
         labels, codes, *ballots = rows
+        weights = ballots.pop() if self.weighted else 1.0
         votes = self.counted(*ballots)
-        own = _own(self.centres.votes(codes) if votes is None else votes, labels)
+        own = weights * _own(self.centres.votes(codes) if votes is None else votes, labels)
         return rows, (np.bincount(labels, own, len(self.centres.counts)),)
 
 

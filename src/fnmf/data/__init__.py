@@ -2,6 +2,7 @@
 
 from fnmf.data._blocks import BATCH, spans
 from fnmf.data._csr import canonical, check_structure
+from fnmf.data._distinct import DistinctRows, distinct_rows
 from fnmf.data._draw import drawn
 from fnmf.data._mapped import MappedCSR
 from fnmf.data._missing import ExpectedView, Fill, IncompleteView, has_missing
@@ -13,6 +14,7 @@ from fnmf.data._views import View
 __all__ = [
     "BATCH",
     "Data",
+    "DistinctRows",
     "ExpectedView",
     "Fill",
     "IncompleteView",
@@ -22,6 +24,7 @@ __all__ = [
     "as_view",
     "canonical",
     "check_structure",
+    "distinct_rows",
     "drawn",
     "has_missing",
     "is_dask",

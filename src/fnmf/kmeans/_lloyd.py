@@ -9,13 +9,18 @@ from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 
 def quick_kmeans(
-    rows: np.ndarray, n_clusters: int, rng: np.random.RandomState, defaults: Defaults = DEFAULTS
+    rows: np.ndarray,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    defaults: Defaults = DEFAULTS,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """Labels of one start of k-means; sums in the order of the rows, whatever the threads."""
     numbers = rng.random_sample((1, numbers_for(n_clusters)))
     whole = np.zeros(len(rows), np.int64)
+    own = np.ones(len(rows)) if weights is None else weights
     return _within(
-        np.ascontiguousarray(rows), whole, n_clusters, numbers, 1, defaults.kmeans_iterations
+        np.ascontiguousarray(rows), own, whole, n_clusters, numbers, 1, defaults.kmeans_iterations
     )
 
 
@@ -29,8 +34,9 @@ def halved(
     """Each group of at least ``fewest`` rows cut in two by k-means: 0 or 1 for every row."""
     large = np.count_nonzero(np.bincount(groups) >= fewest)
     numbers = rng.random_sample((large, numbers_for(2)))
+    own = np.ones(len(rows))
     return _within(
-        np.ascontiguousarray(rows), groups, 2, numbers, fewest, defaults.kmeans_iterations
+        np.ascontiguousarray(rows), own, groups, 2, numbers, fewest, defaults.kmeans_iterations
     )
 
 
@@ -40,20 +46,25 @@ def best_kmeans(
     rng: np.random.RandomState,
     starts: int,
     defaults: Defaults = DEFAULTS,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Labels of the start that ends nearest to its centres."""
-    found = [quick_kmeans(rows, n_clusters, rng, defaults) for _ in range(starts)]
-    return min(found, key=lambda labels: _scatter(rows, labels))
+    """Labels of the start that ends nearest to its centres; a row counts as its weight."""
+    found = [quick_kmeans(rows, n_clusters, rng, defaults, weights) for _ in range(starts)]
+    return min(found, key=lambda labels: _scatter(rows, labels, weights))
 
 
-def _scatter(rows: np.ndarray, labels: np.ndarray) -> float:
+def _scatter(rows: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> float:
     """Squares about the means of the groups."""
+    if weights is not None:
+        groups = (labels == a for a in np.unique(labels))
+        parts = ((rows[own], weights[own]) for own in groups)
+        return sum(float(w @ np.sum((x - w @ x / w.sum()) ** 2, axis=1)) for x, w in parts)
     groups = (rows[labels == a] for a in np.unique(labels))
     return sum(float(np.sum((group - group.mean(axis=0)) ** 2)) for group in groups)
 
 
 @njit(nogil=True, cache=True)
-def _within(rows, groups, n_clusters, numbers, fewest, iterations):  # type: ignore[no-untyped-def]
+def _within(rows, weights, groups, n_clusters, numbers, fewest, iterations):  # type: ignore[no-untyped-def]
     """k-means in each group of at least ``fewest`` rows; smaller ones stay whole.
 
     ``numbers`` has the random numbers of a group in each row.
@@ -63,22 +74,22 @@ def _within(rows, groups, n_clusters, numbers, fewest, iterations):  # type: ign
     for group in range(groups.max() + 1):
         members = np.flatnonzero(groups == group)
         if len(members) >= fewest:
-            part = rows[members]
-            centres = part[chosen_rows(part, n_clusters, numbers[done])]
-            labels[members] = _lloyd(part, centres, iterations)
+            part, own = rows[members], weights[members]
+            centres = part[chosen_rows(part, own, n_clusters, numbers[done])]
+            labels[members] = _lloyd(part, own, centres, iterations)
             done += 1
     return labels
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
-def _lloyd(rows, centres, iterations):  # type: ignore[no-untyped-def]
+def _lloyd(rows, weights, centres, iterations):  # type: ignore[no-untyped-def]
     """Assign and average until no sample moves; a centre without samples stays where it is."""
     n, d = rows.shape
     k = len(centres)
     centres = centres.copy()
     labels = np.full(n, -1, np.int64)
     sums = np.zeros((k, d))
-    counts = np.zeros(k, np.int64)
+    counts = np.zeros(k)
     for _ in range(iterations):
         moved = 0
         sums[:] = 0
@@ -95,9 +106,9 @@ def _lloyd(rows, centres, iterations):  # type: ignore[no-untyped-def]
             if labels[i] != best:
                 labels[i] = best
                 moved += 1
-            counts[best] += 1
+            counts[best] += weights[i]
             for f in range(d):
-                sums[best, f] += rows[i, f]
+                sums[best, f] += weights[i] * rows[i, f]
         if moved == 0:
             break
         for a in range(k):

@@ -242,10 +242,11 @@ def cluster_stability(choice: Choice, labels: RowArray) -> np.ndarray | None:
     if choice.columns is not None and choice.about_means:
 
         def again(half: np.ndarray) -> np.ndarray:
-            return cluster_table(context, rows[half], "means")
+            return cluster_table(context, rows, "means", half)
 
-    pairs = row_halves(rows, context.n_neighbors, defaults.row_splits, seed, defaults)
-    return cluster_recovery(pairs, labels[choice.sample], k, seed, defaults, again)
+    own = context.table.weights
+    pairs = row_halves(rows, context.n_neighbors, defaults.row_splits, seed, defaults, own)
+    return cluster_recovery(pairs, labels[choice.sample], k, seed, defaults, again, own)
 
 
 def weight_shares(omega: np.ndarray) -> np.ndarray:
@@ -283,7 +284,10 @@ def _several(context: SearchContext, best: Candidate, m: int, seed: int) -> Weig
         return None
     rows = context.table.scaled(factors(context, replace(best, weights=weights.top)), best.unit)
     graph = in_few_parts(
-        small_graphs(rows), context.n_neighbors, context.n_clusters, context.defaults
+        small_graphs(rows, context.table.weights),
+        context.n_neighbors,
+        context.n_clusters,
+        context.defaults,
     )
     labels = partition(
         graph,

@@ -13,24 +13,37 @@ from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 
 def principal_kmeans(
-    rows: Any, n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
+    rows: Any,
+    n_clusters: int,
+    seed: int,
+    defaults: Defaults = DEFAULTS,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """Labels of k-means along the principal directions of ``rows``, dense or CSR."""
     rng = np.random.RandomState(seed)
-    leading = _leading(rows, n_clusters, rng, defaults)
-    return best_kmeans(leading, n_clusters, rng, defaults.means_starts, defaults)
+    leading = _leading(rows, n_clusters, rng, defaults, weights)
+    return best_kmeans(leading, n_clusters, rng, defaults.means_starts, defaults, weights)
 
 
-def _leading(rows: Any, count: int, rng: np.random.RandomState, defaults: Defaults) -> np.ndarray:
+def _leading(
+    rows: Any,
+    count: int,
+    rng: np.random.RandomState,
+    defaults: Defaults,
+    weights: np.ndarray | None,
+) -> np.ndarray:
     """Coordinates of the rows about their mean in the directions of largest variance."""
     n, d = rows.shape
+    each = np.ones((n, 1)) if weights is None else weights[:, None]
     mean = np.asarray(rows.mean(axis=0), np.float64).ravel()
+    if weights is not None:
+        mean = weights @ rows / weights.sum()
     width = min(count + defaults.means_spare, n, d)
     along = np.linalg.qr(rng.normal(size=(d, width)))[0]
     for _ in range(defaults.means_passes):
-        coordinates = rows @ along - mean @ along
+        coordinates = each * (rows @ along - mean @ along)
         spread = rows.T @ coordinates - np.outer(mean, coordinates.sum(axis=0))
         along = np.linalg.qr(np.asarray(spread, np.float64))[0]
     coordinates = np.asarray(rows @ along - mean @ along, np.float64)
-    turned = np.linalg.eigh(coordinates.T @ coordinates)[1][:, ::-1]
+    turned = np.linalg.eigh(coordinates.T @ (each * coordinates))[1][:, ::-1]
     return coordinates @ turned[:, : min(count, width)]
