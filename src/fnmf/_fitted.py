@@ -19,8 +19,8 @@ def _kept(attribute: str, shape: str | None, default: Any = None, **traits: bool
     """A field that an estimator keeps under a name, with its shape in letters.
 
     Letters stand for sizes that must be the same everywhere: n samples, d features, c
-    components, m weightings, k clusters, r rows kept, g of the graph; ``None`` is no array. ``live``: the solver
-    goes on to change it. ``optional``: kept even if it is ``None``.
+    components, m weightings, k clusters, r rows kept, g of the graph; ``None`` is no array.
+    ``live``: the solver goes on to change it. ``optional``: kept even if it is ``None``.
     """
     return field(default=default, metadata={"attribute": attribute, "shape": shape, **traits})
 
