@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from fnmf.describe import cluster_statistics, contrast_clusters, describe_clusters
+from fnmf.describe import contrast_clusters, describe_clusters
+from fnmf.statistics import cluster_statistics
 
 
 @pytest.fixture

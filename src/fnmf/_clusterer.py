@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self
@@ -207,10 +206,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         """
         from fnmf._fitting import fit_estimator
 
-        fitted = fit_estimator(self, X, sample_weight=sample_weight)
-        for warning in fitted.warnings:
-            # Past scikit-learn's wrapper, to the line that called fit.
-            warnings.warn(warning, stacklevel=3)
+        fit_estimator(self, X, sample_weight=sample_weight)
         return self
 
     def transform(self, X: ArrayLike | sp.sparray) -> Any:

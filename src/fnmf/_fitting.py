@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -26,8 +27,8 @@ def fit_estimator(
     checkpoint: Any = None,
     guidance: Any = None,
     sample_weight: Any = None,
-) -> Any:
-    """Validate, fit from all starts, and set the attributes; returns the record with warnings."""
+) -> None:
+    """Validate, fit from all starts, set the attributes and raise the warnings."""
     settings = estimator._asked()
     scheme = estimator._scheme(settings)
     scheme.check(settings)
@@ -84,4 +85,6 @@ def fit_estimator(
     if counted is not None:
         place_absent(estimator, given, np.flatnonzero(counted.distinct.groups < 0))
     hooks.end()
-    return fitted
+    for warning in fitted.warnings:
+        # Past ``fit`` and scikit-learn's wrapper, to the line that called it.
+        warnings.warn(warning, stacklevel=4)

@@ -20,11 +20,8 @@ __all__ = [
     "ClusterDescription",
     "ClusterDescriptions",
     "Contrast",
-    "Statistics",
-    "cluster_statistics",
     "contrast_clusters",
     "describe_clusters",
-    "top_indices",
 ]
 
 # Less than this many standard deviations nobody would notice.

@@ -13,7 +13,7 @@ from fnmf.baselines import unregister_method
 from fnmf.cli import _compiling
 from fnmf.cli._errors import handled
 from fnmf.cli._fit_options import Model
-from fnmf.datasets import canonical_name
+from fnmf.datasets.loading import canonical_name
 
 QUICK = ["--restarts", "0", "--max-iter", "20"]
 

@@ -104,7 +104,7 @@ class GraphAffinity:
         rng, defaults = np.random.RandomState(0), self._defaults
         starts = range(defaults.code_starts)
         own = self._weighted.weights
-        others = [quick_kmeans(codes, n_clusters, rng, defaults, own) for _ in starts]
+        others = [quick_kmeans(codes, n_clusters, rng, own) for _ in starts]
         return best_of(self._graph, [labels, *others], n_clusters, defaults).labels
 
     def votes(self, labels: RowArray, n_clusters: int) -> NeighborVotes | None:
@@ -155,7 +155,7 @@ class AnchorAffinity:
         sizes = n, len(chosen)
 
         def search() -> Nearest:
-            return nearest_anchors(weighted, self._rows, n_neighbors, runner, defaults)
+            return nearest_anchors(weighted, self._rows, n_neighbors, runner)
 
         # Those of remote rows stay on the workers, and are searched again rather than cached.
         keeps = not weighted.remote
@@ -207,7 +207,7 @@ def extend_labels(
         return known.labels
     there = weighted.narrowed(weighted.take(known.rows))
     asked = weighted if queries is None else queries
-    nearest = nearest_anchors(asked, there, defaults.voters, runner, defaults)
+    nearest = nearest_anchors(asked, there, defaults.voters, runner)
     return vote(nearest, known.labels)
 
 

@@ -8,7 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf._compile import njit
-from fnmf.relevance.defaults import DEFAULTS, Defaults
+
+# Vectors beyond those wanted, degree of the filter, how often it is used at most, the residual at
+# which directions are good enough, and up to where eigenvalues are damped at most.
+_SPARE, _DEGREE, _FILTERS, _PRECISION, _DAMPED = 6, 16, 12, 1e-3, 0.999
 
 
 def leading_vectors(
@@ -16,7 +19,6 @@ def leading_vectors(
     count: int,
     first: np.ndarray,
     rng: np.random.RandomState,
-    defaults: Defaults = DEFAULTS,
 ) -> np.ndarray:
     """Eigenvectors of the ``count`` largest eigenvalues, largest first.
 
@@ -30,25 +32,23 @@ def leading_vectors(
         A vector known to be among them.
     rng : RandomState
         Where the others start.
-    defaults : Defaults
-        Width and degree of the filter, and when to stop.
     """
     n = similarity.shape[0]
-    block = rng.normal(size=(n, min(count + defaults.eigen_spare, n)))
+    block = rng.normal(size=(n, min(count + _SPARE, n)))
     block[:, 0] = first
     lists = similarity.indptr, similarity.indices, similarity.data
     block, _ = np.linalg.qr(block)
     values = np.zeros(count)
-    for _ in range(defaults.eigen_filters):
+    for _ in range(_FILTERS):
         # The filter damps everything from -1 to the smallest eigenvalue that is followed.
-        lowest = float(np.clip(values[-1], 0.0, defaults.eigen_damped))
-        block, _ = np.linalg.qr(_filtered(*lists, block, lowest, defaults.eigen_degree))
+        lowest = float(np.clip(values[-1], 0.0, _DAMPED))
+        block, _ = np.linalg.qr(_filtered(*lists, block, lowest, _DEGREE))
         image = _product(*lists, block)
         values, turn = np.linalg.eigh(block.T @ image)
         values, turn = values[::-1], turn[:, ::-1]
         block, image = block @ turn, image @ turn
         gaps = image[:, :count] - block[:, :count] * values[:count]
-        if np.linalg.norm(gaps, axis=0).max() < defaults.eigen_precision:
+        if np.linalg.norm(gaps, axis=0).max() < _PRECISION:
             break
     return np.ascontiguousarray(block[:, :count])
 

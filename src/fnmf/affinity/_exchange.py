@@ -47,7 +47,7 @@ def exchange(
     """
     for _ in range(defaults.exchanges if n_clusters > 2 else 0):
         rng = np.random.RandomState(0)
-        second = halved(coordinates, found.labels, defaults.fewest_to_split, rng, defaults) == 1
+        second = halved(coordinates, found.labels, defaults.fewest_rows, rng) == 1
         tries = _promising(lists, found.labels, second, n_clusters, defaults)
         after = (_after(found.labels, second, one) for one in tries)
         moved = (improved(lists, labels, n_clusters, defaults) for labels in after)

@@ -18,6 +18,8 @@ from fnmf.kmeans import quick_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 _TINY = 1e-12
+# Up to so many rows all eigenvectors are computed densely, which is quicker.
+_DENSE_ROWS = 200
 
 
 def partition(
@@ -54,12 +56,12 @@ def partition(
     rng = np.random.RandomState(seed)
     lists = Lists.of(graph)
     scale = 1 / np.sqrt(np.maximum(lists.degree, _TINY))
-    vectors = _leading(graph, scale, n_clusters, rng, defaults)
+    vectors = _leading(graph, scale, n_clusters, rng)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     turned = vectors / np.where(lengths > _TINY, lengths, 1)
     walk = vectors * scale[:, None]
     scalings = [rows for _ in range(starts) for rows in (turned, walk)]
-    found = [quick_kmeans(rows, n_clusters, rng, defaults) for rows in scalings]
+    found = [quick_kmeans(rows, n_clusters, rng) for rows in scalings]
     best = _best(lists, [*others, *found], n_clusters, defaults)
     return _numbered(exchange(lists, best, turned, n_clusters, defaults), n_clusters)
 
@@ -89,13 +91,11 @@ def _numbered(found: Partition, n_clusters: int) -> Partition:
     return Partition(numbers[found.labels], found.value)
 
 
-def spectrum(
-    graph: sp.csr_array, count: int, seed: int, defaults: Defaults = DEFAULTS
-) -> np.ndarray:
+def spectrum(graph: sp.csr_array, count: int, seed: int) -> np.ndarray:
     """The largest eigenvalues of D^-½ S D^-½, largest first."""
     degree = np.asarray(graph.sum(axis=1), np.float64).ravel()
     scale = 1 / np.sqrt(np.maximum(degree, _TINY))
-    vectors = _leading(graph, scale, count, np.random.RandomState(seed), defaults)
+    vectors = _leading(graph, scale, count, np.random.RandomState(seed))
     image = scale[:, None] * (graph @ (scale[:, None] * vectors))
     return np.sort(np.einsum("ik,ik->k", vectors, image))[::-1]
 
@@ -105,7 +105,6 @@ def _leading(
     scale: np.ndarray,
     count: int,
     rng: np.random.RandomState,
-    defaults: Defaults,
 ) -> np.ndarray:
     """Eigenvectors of the largest eigenvalues of D^-½ S D^-½."""
     n = graph.shape[0]
@@ -113,7 +112,7 @@ def _leading(
     rows = np.repeat(np.arange(n), np.diff(graph.indptr))
     balanced = graph.data * scale[rows] * scale[graph.indices]
     similarity = sp.csr_array((balanced, graph.indices, graph.indptr), graph.shape)
-    if n <= defaults.dense_eigen_rows:
+    if n <= _DENSE_ROWS:
         top = (n - count, n - 1)
         return scipy.linalg.eigh(similarity.toarray(), subset_by_index=top)[1][:, ::-1]
-    return leading_vectors(similarity, count, 1 / scale, rng, defaults)
+    return leading_vectors(similarity, count, 1 / scale, rng)

@@ -5,7 +5,18 @@ from typing import Annotated
 import typer
 
 from fnmf import __version__
-from fnmf.cli import apply, cluster, data, demo, explain, inspect, methods, report, reproduce
+from fnmf.cli import (
+    apply,
+    cluster,
+    data,
+    demo,
+    explain,
+    inspect,
+    label_next,
+    methods,
+    report,
+    reproduce,
+)
 from fnmf.cli._commands import Command
 
 app = typer.Typer(
@@ -38,6 +49,7 @@ def _options(
 app.command("cluster", cls=Command)(cluster.cluster)
 app.command("apply", cls=Command)(apply.apply)
 app.command("explain", cls=Command)(explain.explain)
+app.command("label-next", cls=Command)(label_next.label_next)
 app.command("inspect", cls=Command)(inspect.inspect)
 app.command("report", cls=Command)(report.report)
 app.command("demo", cls=Command)(demo.demo)

@@ -8,7 +8,7 @@ import typer
 from fnmf.cli._commands import Command
 
 if TYPE_CHECKING:
-    from fnmf.datasets import Source
+    from fnmf.datasets.registry import Source
 
 app = typer.Typer(no_args_is_help=True, help="List, fetch and verify the public data sets.")
 
@@ -24,7 +24,8 @@ def list_sets(data_home: DataHome = None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from fnmf.datasets import SOURCES, find
+    from fnmf.datasets.loading import find
+    from fnmf.datasets.registry import SOURCES
 
     table = Table("name", "in the paper", "samples", "features", "classes")
     table.add_column("read from", overflow="fold")
@@ -43,7 +44,8 @@ def list_sets(data_home: DataHome = None) -> None:
 
 
 def _wanted(names: list[str]) -> list["Source"]:
-    from fnmf.datasets import SOURCES, canonical_name
+    from fnmf.datasets.loading import canonical_name
+    from fnmf.datasets.registry import SOURCES
 
     if names == ["all"]:
         return list(SOURCES.values())
@@ -61,7 +63,7 @@ def fetch(
     data_home: DataHome = None,
 ) -> None:
     """Download what is not on this machine yet into the cache."""
-    from fnmf.datasets import fetch_original, find
+    from fnmf.datasets.loading import fetch_original, find
 
     failed = False
     for source in _wanted(names):
@@ -87,7 +89,7 @@ def verify(
     data_home: DataHome = None,
 ) -> None:
     """Prove by checksum that the data sets on this machine are the published ones."""
-    from fnmf.datasets import checked_file
+    from fnmf.datasets.loading import checked_file
 
     failed = False
     for source in _wanted(names or ["all"]):

@@ -47,10 +47,9 @@ def inspect(
         from fnmf.cli._folder import finish_moves
         from fnmf.cli._outputs import to_json
         from fnmf.cli._show import add_row, console, table
-        from fnmf.describe import top_indices
-        from fnmf.display import visible
+        from fnmf.display import feature_names, visible
         from fnmf.persistence import inspect as look
-        from fnmf.reporting import feature_names
+        from fnmf.statistics import top_indices
 
         if model.is_dir():
             finish_moves(model)

@@ -1,7 +1,7 @@
 """One X: rows by block, by index and rescaled, whatever holds them."""
 
 from fnmf.data._blocks import BATCH, spans
-from fnmf.data._csr import canonical, check_structure
+from fnmf.data._csr import SPARSE_BELOW, canonical, check_structure
 from fnmf.data._distinct import DistinctRows, distinct_rows
 from fnmf.data._draw import drawn
 from fnmf.data._mapped import MappedCSR
@@ -13,6 +13,7 @@ from fnmf.data._views import View
 
 __all__ = [
     "BATCH",
+    "SPARSE_BELOW",
     "Data",
     "DistinctRows",
     "ExpectedView",

@@ -5,23 +5,22 @@ import numpy as np
 from fnmf._compile import njit
 from fnmf.kernels.compiler import FAST
 from fnmf.kmeans._seeding import chosen_rows, numbers_for
-from fnmf.relevance.defaults import DEFAULTS, Defaults
+
+# k-means in few dimensions has long come to rest.
+_MOST_ITERATIONS = 100
 
 
 def quick_kmeans(
     rows: np.ndarray,
     n_clusters: int,
     rng: np.random.RandomState,
-    defaults: Defaults = DEFAULTS,
     weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """Labels of one start of k-means; sums in the order of the rows, whatever the threads."""
     numbers = rng.random_sample((1, numbers_for(n_clusters)))
     whole = np.zeros(len(rows), np.int64)
     own = np.ones(len(rows)) if weights is None else weights
-    return _within(
-        np.ascontiguousarray(rows), own, whole, n_clusters, numbers, 1, defaults.kmeans_iterations
-    )
+    return _within(np.ascontiguousarray(rows), own, whole, n_clusters, numbers, 1, _MOST_ITERATIONS)
 
 
 def halved(
@@ -29,15 +28,12 @@ def halved(
     groups: np.ndarray,
     fewest: int,
     rng: np.random.RandomState,
-    defaults: Defaults = DEFAULTS,
 ) -> np.ndarray:
     """Each group of at least ``fewest`` rows cut in two by k-means: 0 or 1 for every row."""
     large = np.count_nonzero(np.bincount(groups) >= fewest)
     numbers = rng.random_sample((large, numbers_for(2)))
     own = np.ones(len(rows))
-    return _within(
-        np.ascontiguousarray(rows), own, groups, 2, numbers, fewest, defaults.kmeans_iterations
-    )
+    return _within(np.ascontiguousarray(rows), own, groups, 2, numbers, fewest, _MOST_ITERATIONS)
 
 
 def best_kmeans(
@@ -45,22 +41,20 @@ def best_kmeans(
     n_clusters: int,
     rng: np.random.RandomState,
     starts: int,
-    defaults: Defaults = DEFAULTS,
     weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """Labels of the start that ends nearest to its centres; a row counts as its weight."""
-    found = [quick_kmeans(rows, n_clusters, rng, defaults, weights) for _ in range(starts)]
+    found = [quick_kmeans(rows, n_clusters, rng, weights) for _ in range(starts)]
     return min(found, key=lambda labels: _scatter(rows, labels, weights))
 
 
 def _scatter(rows: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> float:
     """Squares about the means of the groups."""
-    if weights is not None:
-        groups = (labels == a for a in np.unique(labels))
-        parts = ((rows[own], weights[own]) for own in groups)
-        return sum(float(w @ np.sum((x - w @ x / w.sum()) ** 2, axis=1)) for x, w in parts)
-    groups = (rows[labels == a] for a in np.unique(labels))
-    return sum(float(np.sum((group - group.mean(axis=0)) ** 2)) for group in groups)
+    own = np.ones(len(rows)) if weights is None else weights
+    counts = np.bincount(labels, own)
+    sums = np.column_stack([np.bincount(labels, own * values) for values in rows.T])
+    means = sums / np.where(counts > 0, counts, 1)[:, None]
+    return float(own @ np.sum((rows - means[labels]) ** 2, axis=1))
 
 
 @njit(nogil=True, cache=True)

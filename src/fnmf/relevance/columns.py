@@ -11,11 +11,11 @@ from fnmf.statistics import CONSTANT
 
 # Bounds working memory; sums by column do not depend on it.
 _COLUMNS_AT_ONCE = 4096
+# Copies agree along so many random directions, to one part in so many of their length.
+_PROBES, _PRECISION = 6, 1e4
 
 
-def duplicate_groups(
-    table: SampleTable, defaults: Defaults = DEFAULTS, known: np.ndarray | None = None
-) -> np.ndarray:
+def duplicate_groups(table: SampleTable, known: np.ndarray | None = None) -> np.ndarray:
     """The group of each feature, (d,): those equal up to a factor and a shift share one.
 
     So do those that are ``known`` to, if any are; copies are then not looked for.
@@ -24,12 +24,12 @@ def duplicate_groups(
         return known
     table = table.complete()
     live, scale = _standard(table)
-    probes = np.random.RandomState(0).normal(size=(table.shape[0], defaults.duplicate_probes))
+    probes = np.random.RandomState(0).normal(size=(table.shape[0], _PROBES))
     probes -= probes.mean(axis=0)
     along = np.asarray(table.rows.T @ probes.astype(np.float32), np.float64) * scale[:, None]
     # The number of a constant feature keeps it apart from all others.
     own = np.where(live, -1, np.arange(len(live)))
-    names = np.column_stack([np.round(along * defaults.duplicate_precision), own])
+    names = np.column_stack([np.round(along * _PRECISION), own])
     return np.unique(names, axis=0, return_inverse=True)[1].ravel()
 
 
@@ -71,7 +71,7 @@ def redundancy(table: SampleTable, defaults: Defaults = DEFAULTS) -> Redundancy:
         found[part] = np.einsum("ik,ik->k", columns, products @ columns) * scale[part] ** 2
     others = max(int(np.count_nonzero(live)) - 1, 0)
     sums = found - others / n
-    related = live & (sums - 1 > defaults.correlated * np.sqrt(2 * others) / n)
+    related = live & (sums - 1 > defaults.significant * np.sqrt(2 * others) / n)
     return Redundancy(np.where(live, 1 / np.maximum(sums, 1), 1), related)
 
 

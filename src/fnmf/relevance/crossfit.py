@@ -47,7 +47,7 @@ def crossfit_relevance(
         order = rng.permutation(names)
         halves += [order[: len(order) // 2], order[len(order) // 2 :]]
     shares = _explained_by(table, groups, halves, n_clusters, rng, defaults)
-    if len(np.unique(groups[shares > 0])) < defaults.fewest_features:
+    if len(np.unique(groups[shares > 0])) < 2:
         # Among many useless columns two that belong together are seldom in different halves alone.
         shares = _explained_by(table, groups, names[:, None], n_clusters, rng, defaults)
     # A column counts with all of its features or not at all.
@@ -74,8 +74,7 @@ def _explained_by(
         if not made.any():
             continue
         part = np.ascontiguousarray(rows[:, made], np.float64)
-        starts, own = defaults.means_starts, table.weights
-        labels = best_kmeans(part, n_clusters, rng, starts, defaults, own)
+        labels = best_kmeans(part, n_clusters, rng, defaults.means_starts, table.weights)
         found = _beyond_chance(table, labels, n_clusters, defaults)
         shares = np.where(made, shares, np.maximum(shares, found))
         if len(names) == 1:

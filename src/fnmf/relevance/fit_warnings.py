@@ -41,7 +41,7 @@ def fit_warnings(
         )
     live = np.count_nonzero(found.live)
     used = np.count_nonzero(choice.weights.top)
-    if used <= settings.clusters and used < defaults.collapsed_weights * live:
+    if used <= settings.clusters and used < defaults.negligible * live:
         said.append(
             WeightCollapseWarning(
                 f"The clusters rest on {used} of {live} features; more features may carry them in "

@@ -11,6 +11,9 @@ import numpy as np
 from fnmf.kmeans import best_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
+# Passes of subspace iteration, and directions beyond those wanted, which help the last ones.
+_PASSES, _SPARE = 6, 4
+
 
 def principal_kmeans(
     rows: Any,
@@ -21,16 +24,12 @@ def principal_kmeans(
 ) -> np.ndarray:
     """Labels of k-means along the principal directions of ``rows``, dense or CSR."""
     rng = np.random.RandomState(seed)
-    leading = _leading(rows, n_clusters, rng, defaults, weights)
-    return best_kmeans(leading, n_clusters, rng, defaults.means_starts, defaults, weights)
+    leading = _leading(rows, n_clusters, rng, weights)
+    return best_kmeans(leading, n_clusters, rng, defaults.means_starts, weights)
 
 
 def _leading(
-    rows: Any,
-    count: int,
-    rng: np.random.RandomState,
-    defaults: Defaults,
-    weights: np.ndarray | None,
+    rows: Any, count: int, rng: np.random.RandomState, weights: np.ndarray | None
 ) -> np.ndarray:
     """Coordinates of the rows about their mean in the directions of largest variance."""
     n, d = rows.shape
@@ -38,9 +37,9 @@ def _leading(
     mean = np.asarray(rows.mean(axis=0), np.float64).ravel()
     if weights is not None:
         mean = weights @ rows / weights.sum()
-    width = min(count + defaults.means_spare, n, d)
+    width = min(count + _SPARE, n, d)
     along = np.linalg.qr(rng.normal(size=(d, width)))[0]
-    for _ in range(defaults.means_passes):
+    for _ in range(_PASSES):
         coordinates = each * (rows @ along - mean @ along)
         spread = rows.T @ coordinates - np.outer(mean, coordinates.sum(axis=0))
         along = np.linalg.qr(np.asarray(spread, np.float64))[0]

@@ -11,7 +11,7 @@ from fnmf.relevance.sample import SampleTable
 def row_preparations(table: SampleTable, defaults: Defaults = DEFAULTS) -> tuple[str, ...]:
     """Both, unless samples have one length already, or columns are measures of different things."""
     lengths = table.lengths
-    if lengths.std() <= defaults.equal_lengths * lengths.mean():
+    if lengths.std() <= defaults.negligible * lengths.mean():
         return ("unit",)
     return (
         ("own",)
@@ -49,7 +49,7 @@ def dominated_by_few(
     scatter = table.scatter * weights
     total = scatter.sum()
     counting = total**2 / (scatter @ scatter) if total > 0 else 0.0
-    limit = min(defaults.dominant_features, np.count_nonzero(scatter) / defaults.dominant_one_in)
+    limit = min(2, defaults.minor * np.count_nonzero(scatter))
     return bool(counting < limit)
 
 
@@ -63,4 +63,4 @@ def _zero_is_arbitrary(table: SampleTable, defaults: Defaults) -> bool:
     if table.sparse or not live.any():
         return False
     far = table.rows.min(axis=0) > table.spread
-    return bool(np.mean(far[live]) > defaults.offset_features)
+    return bool(np.mean(far[live]) > defaults.minor)

@@ -160,10 +160,7 @@ def search_preparations(
     ]
     found = _all(runner.each(lambda unit, names: _family(context, unit, names, runner), items))
     best = max(found, key=lambda one: one.score)
-    if (
-        ways.means
-        and max(one.modularity for one in found) < context.defaults.means_below_modularity
-    ):
+    if ways.means and max(one.modularity for one in found) < context.defaults.nearly_all:
         others = _all(runner.each(lambda unit, names: _about_means(context, unit, names), items))
         # Clusters of very uneven sizes have little modularity; halves of the largest have more,
         # and explain less.
@@ -205,7 +202,7 @@ def _typical(context: SearchContext, unit: bool, units: np.ndarray, runner: Runn
     relatives need not begin at all; data without noise is met with equal votes.
     """
     begin = partial(_rounds, context, unit, units, _even(context), min(context.refreshes, 1))
-    best, most = begin(), context.defaults.nearly_all_features * len(units)
+    best, most = begin(), context.defaults.nearly_all * len(units)
     if np.count_nonzero(best.weights) < most:
         starts = [context.independence]
         if 1 < np.count_nonzero(context.related) < most:

@@ -43,7 +43,7 @@ def candidate_score(
 
 def selection_score(modularity: float, explained: float, defaults: Defaults = DEFAULTS) -> float:
     """The score without what a preparation must earn: log Q / (1 − Q) + 3 log E."""
-    lack = max(1 - modularity, 1 - defaults.complete_modularity)
+    lack = max(1 - modularity, defaults.negligible)
     held, gained = (np.log(max(one, np.finfo(float).tiny)) for one in (modularity, explained))
     return float(held - np.log(lack) + defaults.explained_weight * gained)
 
@@ -57,7 +57,7 @@ def association(
     tiny clusters that happen to meet for more than they are.
     """
     rng = np.random.RandomState(0)
-    shuffles = (rng.permutation(other) for _ in range(defaults.label_shuffles))
+    shuffles = (rng.permutation(other) for _ in range(defaults.shuffles))
     chance = [_information(one, shuffled, n_clusters) for shuffled in shuffles]
     spread = float(np.std(chance, ddof=1))
     if spread <= _ROUNDING:

@@ -33,12 +33,11 @@ def structure(context: SearchContext, chosen: Candidate, runner: Runner) -> floa
     order = np.argsort(-explained, kind="stable")
     names = list(dict.fromkeys(groups[order][live[order]].tolist()))
     # A single feature of unit length is the same everywhere.
-    fewest = defaults.fewest_features
-    if len(names) < (2 * fewest if chosen.unit else fewest):
+    if len(names) < (4 if chosen.unit else 2):
         return None
     rng = np.random.RandomState(context.seed)
     found = -np.inf
-    for _ in range(defaults.feature_splits):
+    for _ in range(defaults.splits):
         turns = rng.randint(2, size=len(names) // 2)
         first = np.isin(groups, [names[2 * pair + turn] for pair, turn in enumerate(turns)])
         halves = [(live & first,), (live & ~first,)]
@@ -117,7 +116,7 @@ def feature_halves(
     """
     scale, groups = factors(context, chosen), context.groups
     names = np.unique(groups[scale > 0])
-    if len(names) < context.defaults.fewest_features:
+    if len(names) < 2:
         return []
     rng = np.random.RandomState(context.seed)
     graphs = []
@@ -154,7 +153,7 @@ def features_agree(
 def agreement(context: SearchContext, chosen: Candidate, runner: Runner) -> float | None:
     """How far halves of the features that a candidate uses agree; ``None`` if they are too few."""
     splits, end = (
-        context.defaults.feature_splits,
+        context.defaults.splits,
         (context.n_clusters, context.seed, context.defaults),
     )
     graphs = feature_halves(context, chosen, context.n_neighbors, splits)
@@ -179,7 +178,7 @@ def agrees_beyond_chance(context: SearchContext, chosen: Candidate, runner: Runn
     if found is None or found <= margin:
         return False
     rng = np.random.RandomState(context.seed)
-    for _ in range(context.defaults.sample_shuffles):
+    for _ in range(context.defaults.splits):
         other = replace(context, table=context.table.shuffled(rng))
         chance = agreement(other, refit_candidate(other, chosen), runner)
         if chance is not None and found <= chance + margin:

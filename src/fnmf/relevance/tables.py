@@ -123,7 +123,7 @@ def _share_units(known: np.ndarray, defaults: Defaults) -> bool:
     together = np.abs(ranges - usual) <= defaults.like_ranges * usual
     together &= np.abs(lowest - np.median(lowest)) <= defaults.like_lowest * usual
     scatter = np.nanvar(known, axis=0)
-    return bool(scatter @ together >= defaults.nearly_all_features * scatter.sum())
+    return bool(scatter @ together >= defaults.nearly_all * scatter.sum())
 
 
 def _known(rows: np.ndarray, observed: np.ndarray) -> np.ndarray:
@@ -157,7 +157,7 @@ def column_weights(
     """
     weights = crossfit_relevance(table, columns.groups, n_clusters, seed, defaults)
     shared = len(np.unique(columns.groups[weights > 0]))
-    if shared < defaults.fewest_features or shared <= defaults.few_columns:
+    if shared < 2 or shared <= defaults.few_columns:
         modes = [
             kind == CONTINUOUS and has_modes(own, seed, defaults)
             for kind, own in zip(columns.kinds, table.observed_columns(), strict=True)
@@ -227,8 +227,7 @@ def cluster_table(
     rows = rows[some]
     if clusters == "means":
         rng = np.random.RandomState(seed)
-        starts = defaults.table_starts
-        return best_kmeans(rows.astype(np.float64), k, rng, starts, defaults, own)
+        return best_kmeans(rows.astype(np.float64), k, rng, defaults.table_starts, own)
     graph = in_few_parts(small_graphs(rows, own), context.n_neighbors, k, defaults)
     return partition(graph, k, seed, starts=defaults.partition_starts, defaults=defaults).labels
 
@@ -238,10 +237,10 @@ def _column_halves(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Pairs of labels from two halves of the columns in use."""
     names = np.unique(context.groups[factors > 0])
-    if len(names) < context.defaults.fewest_features:
+    if len(names) < 2:
         return
     rng = np.random.RandomState(context.seed)
-    for _ in range(context.defaults.feature_splits):
+    for _ in range(context.defaults.splits):
         first = np.isin(context.groups, rng.permutation(names)[: len(names) // 2])
         one, other = (
             context.table.scaled(np.where(half, factors, 0), unit=False) for half in (first, ~first)
