@@ -38,6 +38,8 @@ class SparseView(View):
     def subset(self, rows: np.ndarray) -> SparseView:
         scaling = self._exact_scaling
         values, indices, pointers = self._lloyd(rows)
+        # scikit-learn wants the index type that it was given.
+        pointers = pointers.astype(self.X.indptr.dtype, copy=False)
         chosen = sp.csr_array((values, indices, pointers), shape=(len(rows), self.shape[1]))
         own = None if scaling is None else scaling.of_rows(rows)
         return SparseView(chosen, own).weighing(self.weights, rows)
