@@ -116,6 +116,9 @@ class RelevanceClusterer(LabelsMixin, SelectorMixin, ClusterMixin, BaseEstimator
         ``"constant"``. Only for data of few columns, which are treated as a table.
     graph_ : csr_array of shape (n_samples, n_samples) or None
         Neighbour graph; ``None`` where samples are held to anchors.
+    graph_rows_ : ndarray of shape (n_samples,)
+        Row of ``graph_`` that each sample is, -1 if its weight is 0. Only where samples have
+        weights or equal each other, and ``graph_`` has the distinct ones.
     n_clusters_ : int
         Number of clusters, chosen or given.
     k_scores_ : structured ndarray
@@ -205,6 +208,7 @@ label_relevance_, violated_links_, contradictory_links_
         *,
         must_link: Any = None,
         cannot_link: Any = None,
+        sample_weight: ArrayLike | None = None,
     ) -> Self:
         """Find clusters, or classes, and the features that they rest on.
 
@@ -214,6 +218,10 @@ label_relevance_, violated_links_, contradictory_links_
             Any real data; NaN are missing values.
         y, must_link, cannot_link
             Classes of some samples, and pairs, as for :class:`fnmf.SemiFNMF`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many samples each counts: one of weight 2 is the same as two equal ones, one of
+            weight 0 has no part in the fit. Equal rows are always taken together. Not with labels
+            or links.
 
         Returns
         -------
@@ -222,7 +230,9 @@ label_relevance_, violated_links_, contradictory_links_
         from fnmf._fitting import fit_estimator
 
         guidance = self._guidance(X, y, must_link, cannot_link)
-        fit_estimator(self, X, guidance=guidance)
+        if guidance is not None and sample_weight is not None:
+            raise ValueError("sample_weight does not go with labels or links; leave out either.")
+        fit_estimator(self, X, guidance=guidance, sample_weight=sample_weight)
         self._name_classes(guidance)
         return self
 
