@@ -39,6 +39,7 @@ from fnmf.relevance.tables import (
     cluster_table,
     column_weights,
     search_table,
+    share_units,
 )
 from fnmf.relevance.weights import profiles, relevance, relevance_weights
 from fnmf.statistics import Moments
@@ -219,13 +220,17 @@ def search_on_sample(
     refreshes = defaults.refreshes if refreshes is None else refreshes
     numbers = n_clusters, settings.n_neighbors, refreshes, seed, defaults
     found = as_table(statistics, settings, sample, defaults)
+    useless = np.zeros(statistics.view.shape[1], bool)
     if found is not None:
         table, columns = found
-        context = search_context(table, columns.groups, *numbers)
         weights, columns = column_weights(table, columns, n_clusters, seed, defaults)
-        candidates = search_table(context, weights, columns, settings.column_units, runner)
-        return SampleSearch(context, candidates, sample, columns)
-    table = SampleTable.of(statistics.raw, statistics.typical, sample)
+        useless = weights == 0
+        # Pixels beside columns of other units which say nothing about them are still pixels.
+        if not share_units(columns.given[:, ~useless], defaults):
+            context = search_context(table, columns.groups, *numbers)
+            candidates = search_table(context, weights, columns, settings.column_units, runner)
+            return SampleSearch(context, candidates, sample, columns)
+    table = SampleTable.of(statistics.raw, statistics.typical, sample).without(useless)
     table = table.without(unexplained_flags(table, n_clusters, seed, defaults))
     groups = duplicate_groups(table, settings.feature_groups)
     context = search_context(table, groups, *numbers)

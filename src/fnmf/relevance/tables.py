@@ -52,6 +52,8 @@ class TableColumns(NamedTuple):
         Whether it counts because it has several modes itself.
     repeated : bool
         Whether some rows are equal.
+    given : ndarray of shape (n, d)
+        The rows of the sample in the units of the data, NaN where a cell is missing.
     """
 
     groups: np.ndarray
@@ -60,6 +62,7 @@ class TableColumns(NamedTuple):
     caps: np.ndarray
     modes: np.ndarray
     repeated: bool
+    given: np.ndarray
 
 
 def as_table(
@@ -90,9 +93,9 @@ def as_table(
     rows, known = (np.where(live, values, rows[0]) for values in (rows, known))
     if len(np.unique(groups[live])) > defaults.table_columns:
         return None
-    if _share_units(known[:, live], defaults):
+    if share_units(known[:, live], defaults):
         return None
-    kinds = column_kinds(known, groups, defaults)
+    kinds, given = column_kinds(known, groups, defaults), known
     # Zeros of sparse rows cannot be capped.
     caps = np.maximum(np.nanmean(known, axis=0) + defaults.table_cap * np.nanstd(known, axis=0), 0)
     rows, known = (np.minimum(values, np.where(live, caps, np.inf)) for values in (rows, known))
@@ -108,10 +111,10 @@ def as_table(
     caps, units = np.where(live, caps, np.inf), 1 / size
     caps = np.where(seen, caps, 0)
     nowhere, repeated = np.zeros(len(kinds), bool), len(np.unique(rows, axis=0)) < len(rows)
-    return table, TableColumns(groups, kinds, units, caps, nowhere, repeated)
+    return table, TableColumns(groups, kinds, units, caps, nowhere, repeated, given)
 
 
-def _share_units(known: np.ndarray, defaults: Defaults) -> bool:
+def share_units(known: np.ndarray, defaults: Defaults) -> bool:
     """Whether columns are many and nearly all that varies is of one unit, as pixels are."""
     if known.shape[1] < defaults.pixels:
         return False
