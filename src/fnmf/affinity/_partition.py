@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from fnmf._compile import njit
 from fnmf.affinity._moves import Lists, Partition, exchange, improved
@@ -58,6 +59,9 @@ def partition(
     Partition
         The best of all that were improved, after its clusters have changed places.
     """
+    parts = connected_parts(graph, n_clusters, defaults)
+    if parts is not None:
+        return parts
     rng = np.random.RandomState(seed)
     lists = Lists.of(graph)
     scale = 1 / np.sqrt(np.maximum(lists.degree, _TINY))
@@ -78,7 +82,22 @@ def best_of(
     defaults: Defaults = DEFAULTS,
 ) -> Partition:
     """The best of some partitions after improving; its clusters are numbered as they appear."""
+    parts = connected_parts(graph, n_clusters, defaults)
+    if parts is not None:
+        return parts
     return _numbered(_best(Lists.of(graph), found, n_clusters, defaults), n_clusters)
+
+
+def connected_parts(graph: sp.csr_array, n_clusters: int, defaults: Defaults) -> Partition | None:
+    """The connected parts of a graph, if they are as many as the clusters and none is a splinter.
+
+    No tie is cut then, however long or uneven they are; modularity would rather have even ones.
+    """
+    count, labels = connected_components(graph, directed=False)
+    least = defaults.least_part * len(labels) / n_clusters
+    if count != n_clusters or np.bincount(labels).min() < least:
+        return None
+    return Partition(labels.astype(np.int64), np.inf)
 
 
 def _best(

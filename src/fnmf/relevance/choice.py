@@ -91,6 +91,11 @@ class Choice:
         """Whether clusters are what is near their means, not what holds together in a graph."""
         return bool(self.candidates) and self.candidates[0].clusters == "means"
 
+    def by_graph(self) -> Choice:
+        """The same with clusters that are those of the graph, not what is near their means."""
+        best, *others = self.candidates
+        return replace(self, candidates=(replace(best, clusters="graph"), *others))
+
     def report(self) -> list[str]:
         """What was chosen and what else was tried, for the log."""
         return [

@@ -154,6 +154,8 @@ class Defaults:
     partition_starts: int = 2
     # The same where a partition serves to compare others; unmeasured.
     comparison_starts: int = 1
+    # Connected parts smaller than this share of their mean size are no clusters; unmeasured.
+    least_part: float = 0.1
     # Resolution of modularity; unmeasured.
     resolution: float = 0.7
     # Beyond so many clusters the resolution grows with them; unmeasured.

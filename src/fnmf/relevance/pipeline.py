@@ -152,6 +152,9 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
     inputs.progress.enter(Stage.MEANS)
     means = lloyd_all_rows(statistics, choice, inputs.runner)
     affinity = _affinity(inputs, means.prepared, seed)
+    parts = affinity.parts(inputs.settings.clusters)
+    if parts is not None:
+        return FoundClusters(means.choice.by_graph(), statistics, means.prepared, affinity, parts)
     return FoundClusters(
         means.choice,
         statistics,
