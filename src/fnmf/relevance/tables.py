@@ -277,4 +277,4 @@ def _column_halves(
 def _row_halves(context: SearchContext) -> list[np.ndarray]:
     """Random halves of the rows."""
     n, rng = context.table.shape[0], np.random.RandomState(context.seed)
-    return [np.sort(rng.permutation(n)[: n // 2]) for _ in range(context.defaults.row_splits)]
+    return [np.sort(rng.permutation(n)[: n // 2]) for _ in range(context.defaults.number_halves)]
