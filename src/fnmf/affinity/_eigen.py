@@ -1,4 +1,4 @@
-"""Leading eigenvectors of a graph, by subspace iteration with a Chebyshev filter, compiled.
+"""Leading eigenvectors of a graph, by subspace iteration with a Chebyshev filter.
 
 Partitions need the directions, not their digits: a few filters do, and a solver made for digits
 spends most of its time between calls when graphs are small.
@@ -7,7 +7,6 @@ spends most of its time between calls when graphs are small.
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf._compile import njit
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 
@@ -36,14 +35,13 @@ def leading_vectors(
     n = similarity.shape[0]
     block = rng.normal(size=(n, min(count + defaults.eigen_spare, n)))
     block[:, 0] = first
-    lists = similarity.indptr, similarity.indices, similarity.data
     block, _ = np.linalg.qr(block)
     values = np.zeros(count)
     for _ in range(defaults.eigen_filters):
         # The filter damps everything from -1 to the smallest eigenvalue that is followed.
         lowest = float(np.clip(values[-1], 0.0, defaults.eigen_damped))
-        block, _ = np.linalg.qr(_filtered(*lists, block, lowest, defaults.eigen_degree))
-        image = _product(*lists, block)
+        block, _ = np.linalg.qr(_filtered(similarity, block, lowest, defaults.eigen_degree))
+        image = similarity @ block
         values, turn = np.linalg.eigh(block.T @ image)
         values, turn = values[::-1], turn[:, ::-1]
         block, image = block @ turn, image @ turn
@@ -53,26 +51,16 @@ def leading_vectors(
     return np.ascontiguousarray(block[:, :count])
 
 
-@njit(nogil=True, cache=True)
-def _product(pointers, neighbours, similarity, block):  # type: ignore[no-untyped-def]
-    n, width = block.shape
-    out = np.zeros((n, width))
-    for i in range(n):
-        for p in range(pointers[i], pointers[i + 1]):
-            weight, row = similarity[p], neighbours[p]
-            for a in range(width):
-                out[i, a] += weight * block[row, a]
-    return out
-
-
-@njit(nogil=True, cache=True)
-def _filtered(pointers, neighbours, similarity, block, high, degree):  # type: ignore[no-untyped-def]
+def _filtered(
+    similarity: sp.csr_array, block: np.ndarray, high: float, degree: int
+) -> np.ndarray:
     """The Chebyshev polynomial that is small from -1 to ``high`` and grows beyond, of the graph."""
     half, centre = (high + 1) / 2, (high - 1) / 2
-    before = block
-    now = (_product(pointers, neighbours, similarity, block) - centre * block) / half
+    before, now = block, (similarity @ block - centre * block) / half
     for _ in range(degree - 1):
-        image = _product(pointers, neighbours, similarity, now)
-        after = 2 / half * (image - centre * now) - before
+        after = similarity @ now
+        after -= centre * now
+        after *= 2 / half
+        after -= before
         before, now = now, after
     return now

@@ -52,8 +52,14 @@ def _scatter(rows: np.ndarray, labels: np.ndarray) -> float:
     return sum(float(np.sum((group - group.mean(axis=0)) ** 2)) for group in groups)
 
 
-@njit(nogil=True, cache=True)
-def _within(rows, groups, n_clusters, numbers, fewest, iterations):  # type: ignore[no-untyped-def]
+def _within(
+    rows: np.ndarray,
+    groups: np.ndarray,
+    n_clusters: int,
+    numbers: np.ndarray,
+    fewest: int,
+    iterations: int,
+) -> np.ndarray:
     """k-means in each group of at least ``fewest`` rows; smaller ones stay whole.
 
     ``numbers`` has the random numbers of a group in each row.
@@ -70,38 +76,41 @@ def _within(rows, groups, n_clusters, numbers, fewest, iterations):  # type: ign
     return labels
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
-def _lloyd(rows, centres, iterations):  # type: ignore[no-untyped-def]
+def _lloyd(rows: np.ndarray, centres: np.ndarray, iterations: int) -> np.ndarray:
     """Assign and average until no sample moves; a centre without samples stays where it is."""
+    labels, counts = np.full(len(rows), -1), np.empty(len(centres))
+    sums = np.empty_like(centres)
+    for _ in range(iterations):
+        if _assign(rows, centres, labels, sums, counts) == 0:
+            break
+        held = counts > 0
+        centres[held] = sums[held] / counts[held, None]
+    return labels
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _assign(rows, centres, labels, sums, counts):  # type: ignore[no-untyped-def]
+    """Labels, sums and counts of the nearest centres; returns how many labels are new."""
     n, d = rows.shape
     k = len(centres)
-    centres = centres.copy()
-    labels = np.full(n, -1, np.int64)
-    sums = np.zeros((k, d))
-    counts = np.zeros(k, np.int64)
-    for _ in range(iterations):
-        moved = 0
-        sums[:] = 0
-        counts[:] = 0
-        for i in range(n):
-            best, nearest = 0, np.inf
-            for a in range(k):
-                distance = 0.0
-                for f in range(d):
-                    gap = rows[i, f] - centres[a, f]
-                    distance += gap * gap
-                if distance < nearest:
-                    best, nearest = a, distance
-            if labels[i] != best:
-                labels[i] = best
-                moved += 1
-            counts[best] += 1
-            for f in range(d):
-                sums[best, f] += rows[i, f]
-        if moved == 0:
-            break
+    for a in range(k):
+        counts[a] = 0
+        for f in range(d):
+            sums[a, f] = 0
+    moved = 0
+    for i in range(n):
+        best, nearest = 0, np.inf
         for a in range(k):
-            if counts[a] > 0:
-                for f in range(d):
-                    centres[a, f] = sums[a, f] / counts[a]
-    return labels
+            distance = 0.0
+            for f in range(d):
+                gap = rows[i, f] - centres[a, f]
+                distance += gap * gap
+            if distance < nearest:
+                best, nearest = a, distance
+        if labels[i] != best:
+            labels[i] = best
+            moved += 1
+        counts[best] += 1
+        for f in range(d):
+            sums[best, f] += rows[i, f]
+    return moved

@@ -37,44 +37,42 @@ def numbers_for(n_clusters: int) -> int:
     return 1 + (n_clusters - 1) * (2 + int(np.log(n_clusters)))
 
 
-@njit(nogil=True, cache=True)
-def chosen_rows(X, n_clusters, numbers):  # type: ignore[no-untyped-def]
+def chosen_rows(X: np.ndarray, n_clusters: int, numbers: np.ndarray) -> np.ndarray:
     """Which rows become centres, by random numbers from 0 to 1."""
     n_samples = len(X)
-    n_trials = (len(numbers) - 1) // max(n_clusters - 1, 1)
-    chosen, candidates = np.empty(n_clusters, np.int64), np.empty(n_trials, np.int64)
+    trials = numbers[1:].reshape(max(n_clusters - 1, 1), -1)
+    chosen = np.empty(n_clusters, np.int64)
     chosen[0] = int(numbers[0] * n_samples)
-    distances, sums = _closest(X, chosen[:1], np.full(n_samples, np.inf, X.dtype))
+    closest = np.full(n_samples, np.inf, X.dtype)
+    distances, sums = _closest(X, chosen[:1], closest)
     closest, total = distances[0], sums[0]
-    mass = np.empty(n_samples)
     for number in range(1, n_clusters):
-        below = 0.0
-        for i in range(n_samples):
-            below += closest[i]
-            mass[i] = below
-        for trial in range(n_trials):
-            place = numbers[1 + (number - 1) * n_trials + trial] * total
-            candidates[trial] = min(np.searchsorted(mass, place), n_samples - 1)
+        mass = np.cumsum(closest, dtype=np.float64)
+        places = np.searchsorted(mass, trials[number - 1] * total)
+        candidates = np.minimum(places, n_samples - 1)
         distances, sums = _closest(X, candidates, closest)
-        best = np.argmin(sums)
+        best = int(np.argmin(sums))
         closest, total = distances[best], sums[best]
         chosen[number] = candidates[best]
     return chosen
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
-def _closest(X, candidates, closest):  # type: ignore[no-untyped-def]
+def _closest(
+    X: np.ndarray, candidates: np.ndarray, closest: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Squared distances to the nearest centre if a candidate became one; and their sums."""
-    n_samples, n_features = X.shape
-    distances = np.empty((candidates.size, n_samples), X.dtype)
-    sums = np.zeros(candidates.size)
-    for i in range(n_samples):
-        x = X[i]
+    distances, sums = np.empty((len(candidates), len(X)), X.dtype), np.zeros(len(candidates))
+    _measure(X, candidates, closest, distances, sums)
+    return distances, sums
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _measure(X, candidates, closest, distances, sums):  # type: ignore[no-untyped-def]
+    for i in range(X.shape[0]):
         for j in range(candidates.size):
-            centre = X[candidates[j]]
             square = X.dtype.type(0)
-            for k in range(n_features):
-                square += (x[k] - centre[k]) * (x[k] - centre[k])
+            for k in range(X.shape[1]):
+                gap = X[i, k] - X[candidates[j], k]
+                square += gap * gap
             distances[j, i] = min(square, closest[i])
             sums[j] += distances[j, i]
-    return distances, sums

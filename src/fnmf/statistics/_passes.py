@@ -177,7 +177,7 @@ class _DistanceWork:
     to: "DistancesTo"
 
     def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
-        rows[0][:] = self.to(block[0], np.empty(0, np.int32))
+        rows[0][:] = self.to(block[0], np.empty(0, np.int64))
         return rows, ()
 
 
@@ -210,7 +210,7 @@ def row_squares(part: View) -> np.ndarray:
         sums = np.concatenate([[0.0], np.cumsum(values.astype(np.float64) ** 2)])
         return np.diff(sums[pointers - pointers[0]])
     centre, ones = np.zeros((1, d)), np.ones((1, d))
-    return row_distances(rows_of(part), centre, np.empty(0, np.int32), ones)[:, 0]
+    return row_distances(rows_of(part), centre, np.empty(0, np.int64), ones)[:, 0]
 
 
 def column_squares(part: View) -> np.ndarray:
