@@ -51,9 +51,7 @@ def leading_vectors(
     return np.ascontiguousarray(block[:, :count])
 
 
-def _filtered(
-    similarity: sp.csr_array, block: np.ndarray, high: float, degree: int
-) -> np.ndarray:
+def _filtered(similarity: sp.csr_array, block: np.ndarray, high: float, degree: int) -> np.ndarray:
     """The Chebyshev polynomial that is small from -1 to ``high`` and grows beyond, of the graph."""
     half, centre = (high + 1) / 2, (high - 1) / 2
     before, now = block, (similarity @ block - centre * block) / half
