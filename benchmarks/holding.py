@@ -94,7 +94,7 @@ def begin(rows: Rows, seeds: int) -> None:
         real = np.arange(informative + noise) < informative
         data = (f"planted {n:,} x {informative} + {noise}", X, None, real)
         for way, fewest in (("all rows", 10**9), ("a sample first", 20_000)):
-            with patch.object(FNMF, "_defaults", replace(DEFAULTS, start_fewest=fewest)):
+            with patch.object(FNMF, "_defaults", replace(DEFAULTS, start_rows=fewest)):
                 for seed in range(seeds):
                     rows.add("begin", data, way, seed)
 

@@ -28,8 +28,10 @@ from fnmf._settings import Settings
 from fnmf.data import view_of
 from fnmf.execution import Runner, threads
 from fnmf.factorization import NullObserver, Problem
-from fnmf.labels import Guidance, read_labels, read_links
+from fnmf.labels.guidance import Guidance
 from fnmf.labels.guided import Spoken, guide
+from fnmf.labels.known import read_labels
+from fnmf.labels.links import read_links
 from fnmf.metrics import clustering_accuracy
 from fnmf.relevance.pipeline import inputs_of, search_features
 

@@ -36,6 +36,7 @@ from _unseen_sets import (
     unbalanced_digits,
 )
 from fnmf import FNMF
+from fnmf.baselines import Leiden
 from fnmf.metrics import clustering_accuracy
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.weights import relevance
@@ -101,6 +102,7 @@ METHODS: dict[str, Callable[[np.ndarray, int, int], Found]] = {
     ),
     "GNMF": plain(lambda k, seed: FNMF(k, weighting="uniform", n_weightings=1, random_state=seed)),
     "NMF + KMeans": nmf,
+    "Leiden, 5 nn": plain(lambda k, seed: Leiden(k, n_neighbors=5, random_state=seed)),
 }
 
 

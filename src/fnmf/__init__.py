@@ -32,6 +32,7 @@ _MODULES = (
     "explain",
     "graph",
     "inspection",
+    "labels",
     "metrics",
     "reporting",
     "scverse",

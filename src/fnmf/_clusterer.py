@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self
@@ -100,9 +99,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         the one whose mean is nearest in the weighted features if none has a vote.
     cluster_stability_ : ndarray of shape (n_clusters,)
         How much of each cluster comes back when halves of the samples are clustered anew.
-    structure_ : float
+    structure_ : float or None
         Agreement of the clusters found from two halves of the features, in standard deviations
-        from chance.
+        from chance; ``None`` where it could not be tested.
     structure_found_ : bool or None
         Whether the clusters are more than chance, by ``structure_`` (more than 5) or by a second
         test with the features in use, see the page on relevance; ``None`` if neither could be made.
@@ -195,10 +194,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         """
         from fnmf._fitting import fit_estimator
 
-        fitted = fit_estimator(self, X)
-        for warning in fitted.warnings:
-            # Past scikit-learn's wrapper, to the line that called fit.
-            warnings.warn(warning, stacklevel=3)
+        fit_estimator(self, X)
         return self
 
     def transform(self, X: ArrayLike | sp.sparray) -> Any:

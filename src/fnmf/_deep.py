@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -124,10 +123,7 @@ class DeepFNMF(FactorisationBase):
                 "DeepFNMF takes rows in memory or mapped: the codes of a layer are the data of "
                 "the next. Fit FNMF, which takes Dask arrays as they are."
             )
-        fitted = fit_estimator(self, X, None)
-        for warning in fitted.warnings:
-            # Past scikit-learn's wrapper, to the line that called fit.
-            warnings.warn(warning, stacklevel=3)
+        fit_estimator(self, X)
         return self
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -21,8 +22,8 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 def fit_estimator(
     estimator: ClusterBase, X: Any, checkpoint: Any = None, guidance: Any = None
-) -> Any:
-    """Validate, fit from all starts, and set the attributes; returns the record with warnings."""
+) -> None:
+    """Validate, fit from all starts, set the attributes and raise the warnings."""
     settings = estimator._asked()
     scheme = estimator._scheme(settings)
     scheme.check(settings)
@@ -64,4 +65,6 @@ def fit_estimator(
     number[estimator._number] = settings.n_components
     estimator._adopt(replace(fitted, **number), data)
     hooks.end()
-    return fitted
+    for warning in fitted.warnings:
+        # Past ``fit`` and scikit-learn's wrapper, to the line that called it.
+        warnings.warn(warning, stacklevel=4)

@@ -15,16 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from fnmf._fnmf import FNMF
 from fnmf._sklearn import with_callbacks
 from fnmf.data import view_of
-from fnmf.labels import (
-    FittedLabels,
-    Guidance,
-    GuidedScheme,
-    class_distributions,
-    read_labels,
-    read_links,
-)
-from fnmf.labels.known import unknown_mark
-from fnmf.labels.links import contradictions
+from fnmf.labels.guidance import Guidance
+from fnmf.labels.known import read_labels, unknown_mark
+from fnmf.labels.links import contradictions, read_links
+from fnmf.labels.new_rows import class_distributions
+from fnmf.labels.scheme import FittedLabels, GuidedScheme
 from fnmf.validation import check_choice
 
 if TYPE_CHECKING:
@@ -89,6 +84,8 @@ class SemiFNMF(FNMF):
         Links that cannot all hold, also through chains and labels, in words.
     label_relevance_ : ndarray of shape (n_features,)
         Share of each feature that the labels explain beyond chance.
+    labelled_ : ndarray of shape (n_samples,)
+        Whether the class of a sample was given.
     reached_ : ndarray of shape (n_samples,)
         Whether a label reaches a sample along the graph.
 
@@ -220,8 +217,7 @@ class SemiFNMF(FNMF):
             guidance = Guidance(known, must, cannot, bool(self.trust_labels), self.class_sizes)
         if guidance is not None and guidance.empty:
             guidance = None
-        fitted = fit_estimator(self, X, None, guidance)
-        said = list(fitted.warnings)
+        fit_estimator(self, X, guidance=guidance)
         if guidance is None:
             for name in ("transduction_", "contradictory_links_"):
                 self.__dict__.pop(name, None)
@@ -231,10 +227,8 @@ class SemiFNMF(FNMF):
             self.transduction_ = self._named(self.labels_, self.reached_)
             if found:
                 named = "; ".join(found[:_NAMED])
-                said.append(UserWarning(f"{len(found)} links cannot hold: {named}."))
-        for warning in said:
-            # Past scikit-learn's wrapper, to the line that called fit.
-            warnings.warn(warning, stacklevel=3)
+                # Past scikit-learn's wrapper, to the line that called fit.
+                warnings.warn(f"{len(found)} links cannot hold: {named}.", stacklevel=3)
         return self
 
     def fit_predict(

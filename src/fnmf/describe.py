@@ -13,18 +13,15 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.display import counted, distinct_titles, side_by_side, visible
+from fnmf.display import counted, distinct_titles, side_by_side, trait, visible
 from fnmf.statistics import Statistics, cluster_statistics, notice, top_indices
 
 __all__ = [
     "ClusterDescription",
     "ClusterDescriptions",
     "Contrast",
-    "Statistics",
-    "cluster_statistics",
     "contrast_clusters",
     "describe_clusters",
-    "top_indices",
 ]
 
 # Less than this many standard deviations nobody would notice.
@@ -76,11 +73,8 @@ class Contrast:
 
     @property
     def words(self) -> str:
-        """In a name: ``high visits per month``, ``region north``."""
-        column, equals, value = self.feature.partition("=")
-        if equals:
-            return f"{column} {value}" if self.effect > 0 else f"{column} not {value}"
-        return f"{'high' if self.effect > 0 else 'low'} {self.feature.replace('_', ' ')}"
+        """In a name: ``many visits per month``, ``region north``."""
+        return trait(self.feature, higher=self.effect > 0)
 
     @property
     def detail(self) -> str:

@@ -20,7 +20,7 @@ from fnmf.data import View, view_of
 from fnmf.display import number, visible
 from fnmf.execution import Runner
 
-__all__ = ["Change", "Evidence", "Explanation", "Neighbour", "explained"]
+__all__ = ["Change", "Evidence", "Explanation", "Neighbour"]
 
 _NEIGHBOURS = 5
 # Features that are changed at most before a sample is said not to move.

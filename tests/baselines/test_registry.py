@@ -8,7 +8,8 @@ import sys
 import pytest
 
 import fnmf.baselines
-from fnmf.baselines import Method, all_methods, registered
+from fnmf.baselines import Method, all_methods
+from fnmf.baselines.registry import registered
 
 PAPER = ["NMF", "RNMF", "GNMF", "RMNMF", "LCNMF", "ONGR", "CAN", "PCAN", "CLR", "KMM"]
 RIVALS = ["IFPCA", "SparseKMeans", "EntropyKMeans", "LaplacianScore", "MCFS", "Spectral", "Leiden"]

@@ -13,10 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 from fnmf.cli._app import app
-from fnmf.datasets import _load, _parsers, _registry, load
+from fnmf.datasets import _parsers, load, loading, registry
 from fnmf.datasets._download import DownloadError
 from fnmf.datasets._files import DataFileError, arrays_sha256
-from fnmf.datasets._registry import Original
+from fnmf.datasets.registry import Original
 
 CONTENT = "\n".join(f"{i},{i % 3 + 1},{i * 0.5}" for i in range(30_000)).encode()
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -75,7 +75,7 @@ def server():
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(_load, "cache_home", lambda: tmp_path / "cache")
+    monkeypatch.setattr(loading, "cache_home", lambda: tmp_path / "cache")
     monkeypatch.delenv("FNMF_DATA_HOME", raising=False)
     return tmp_path / "cache"
 
@@ -87,13 +87,13 @@ def source(monkeypatch, cache):
     def register(*addresses, sha256=SHA256):
         arrays = parse({"table.data": CONTENT})
         made = dataclasses.replace(
-            _registry.SOURCES["glass"],
+            registry.SOURCES["glass"],
             stem="table",
             originals=(Original("table.data", addresses, sha256),),
             parse=parse,
             arrays_sha256=arrays_sha256(arrays["X"], arrays["y"]),
         )
-        monkeypatch.setitem(_registry.SOURCES, "glass", made)
+        monkeypatch.setitem(registry.SOURCES, "glass", made)
         return made
 
     return register
@@ -217,7 +217,7 @@ def test_the_command_fetches_verifies_and_reports_damage(server, source, cache):
 
 
 def test_addresses_without_encryption_always_have_a_known_checksum():
-    for made in _registry.SOURCES.values():
+    for made in registry.SOURCES.values():
         for original in made.originals:
             plain = [a for a in original.addresses if not a.startswith("https://")]
             assert not plain or original.sha256, original.member

@@ -10,8 +10,8 @@ from scipy.io import savemat
 
 from fnmf.datasets import _parsers, available, load, noised_yale
 from fnmf.datasets._files import arrays_sha256, read_npz
-from fnmf.datasets._load import folders
-from fnmf.datasets._registry import SOURCES
+from fnmf.datasets.loading import folders
+from fnmf.datasets.registry import SOURCES
 
 needs_data = pytest.mark.skipif(
     not os.environ.get("FNMF_DATA_HOME"), reason="FNMF_DATA_HOME names no folder with the data"

@@ -14,10 +14,12 @@ from fnmf import choose_n_components
 from fnmf.experiments import methods
 from fnmf.relevance.defaults import DEFAULTS
 from fnmf.relevance.search import Candidate
+from fnmf.reporting._settings import number_of_clusters
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = {
     "FNMF": "FNMF",
+    "Leiden": "Leiden, 5 nn",
     "GNMF": "GNMF",
     "spectral": "Spectral, 5 nn",
     "k-means": "KMeans",
@@ -75,7 +77,7 @@ def test_the_table_of_readme_is_what_was_measured():
 
 def test_the_example_of_the_number_of_clusters_is_current():
     number = choose_n_components(load_wine().data, random_state=0)
-    lines = [f"Recommended: {number}"]
+    lines = [f"`{number}`", number_of_clusters(number)["sentence"]]
     for row in number.scores[:4]:
         mark = " *" if row["k"] == number.n_components else "  "
         lines.append(

@@ -40,7 +40,7 @@ def plugin(tmp_path):
 @pytest.fixture
 def results(plugin, tmp_path, monkeypatch):
     """A folder with the results of two methods."""
-    monkeypatch.setattr("fnmf.baselines._registry._METHODS", methods())
+    monkeypatch.setattr("fnmf.baselines.registry._METHODS", methods())
     monkeypatch.setattr(_registry, "_PROBLEMS", problems())
     _registry.run_plugin(plugin)
     folder = tmp_path / "results"

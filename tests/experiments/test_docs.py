@@ -14,7 +14,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "reproducing.md"
 
 @pytest.mark.skipif(not PAGE.is_file(), reason="the docs are not beside the tests")
 def test_the_example_adds_a_method_and_a_data_set_that_run(tmp_path, monkeypatch):
-    monkeypatch.setattr("fnmf.baselines._registry._METHODS", methods())
+    monkeypatch.setattr("fnmf.baselines.registry._METHODS", methods())
     monkeypatch.setattr(_registry, "_PROBLEMS", problems())
     (code,) = re.findall(r"```python\n(.*?)```", PAGE.read_text("utf-8"), flags=re.DOTALL)
     path = tmp_path / "mine.py"

@@ -31,7 +31,7 @@ def test_reasons_are_bounded():
 
 @pytest.fixture
 def registry(monkeypatch):
-    monkeypatch.setattr("fnmf.baselines._registry._METHODS", methods())
+    monkeypatch.setattr("fnmf.baselines.registry._METHODS", methods())
     monkeypatch.setattr(_registry, "_PROBLEMS", problems())
     X, y = make_blobs(60, centers=3, random_state=0)
     data = Bunch(data=X - X.min(axis=0), target=y)

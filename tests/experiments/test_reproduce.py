@@ -91,7 +91,7 @@ def wait_for(condition, process):
 def test_failures_become_reasons_and_tables_are_drawn_from_the_store_alone(
     plugin, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("fnmf.baselines._registry._METHODS", methods())
+    monkeypatch.setattr("fnmf.baselines.registry._METHODS", methods())
     monkeypatch.setattr(_registry, "_PROBLEMS", problems())
     _registry.run_plugin(plugin)
     out = tmp_path / "out"

@@ -31,7 +31,7 @@ def data():
 @pytest.fixture
 def small(monkeypatch):
     """What is many for the library is few here."""
-    vary(monkeypatch, exact_rows=500, n_anchors=100, start_fewest=300)
+    vary(monkeypatch, exact_rows=500, n_anchors=100, start_rows=300)
 
 
 def fit(X, **options):
@@ -43,7 +43,7 @@ def fit(X, **options):
 def test_it_ends_as_low_with_fewer_iterations(data, small, monkeypatch, form, n_weightings):
     X, y = data
     begun = fit(form(X), n_weightings=n_weightings)
-    vary(monkeypatch, start_fewest=N)
+    vary(monkeypatch, start_rows=N)
     whole = fit(form(X), n_weightings=n_weightings)
     assert begun.objective_ <= 1.01 * whole.objective_
     assert begun.n_iter_ <= whole.n_iter_ / 2

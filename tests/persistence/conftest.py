@@ -10,7 +10,7 @@ from toy_model import Toy
 
 @pytest.fixture(autouse=True)
 def allow_toy(monkeypatch):
-    monkeypatch.setattr("fnmf.baselines._registry._METHODS", {"Toy": Method("Toy", Toy)})
+    monkeypatch.setattr("fnmf.baselines.registry._METHODS", {"Toy": Method("Toy", Toy)})
 
 
 @pytest.fixture

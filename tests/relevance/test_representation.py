@@ -32,7 +32,7 @@ def models():
 
 @pytest.fixture
 def few_anchors(monkeypatch):
-    changed = replace(DEFAULTS, exact_rows=100, n_anchors=60, kept_rows=80)
+    changed = replace(DEFAULTS, exact_rows=100, n_anchors=60, sample_rows=80)
     monkeypatch.setattr(FNMF, "_defaults", changed)
 
 

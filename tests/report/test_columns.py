@@ -5,7 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from fnmf.reporting import About, summarise, write_page
+from fnmf.reporting.page import write_page
+from fnmf.reporting.summary import About, summarise
 
 SOURCES = ["visits_per_month", "days_since_last_order", "region", "region", "region", "news", "age"]
 NAMES = [*SOURCES[:2], *(f"region={place}" for place in ("north", "south", "coast")), "news=yes"]
@@ -30,7 +31,7 @@ def mixed(make, tmp_path):
     ).astype(float)
     about = About(
         title="Clients of the spring campaign, all regions",
-        names=NAMES,
+        feature_names=NAMES,
         sources=SOURCES,
         unit="customers",
         decisions=[{"what": "columns of dates are left out", "why": "w", "otherwise": "--encode"}],

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from fnmf.reporting._layout import layouts, neighbours_kept, principal_components
-from fnmf.reporting._page import DARK, LIGHT
+from fnmf.reporting.page import DARK, LIGHT
 
 # Full loss of one kind of cone, on linear RGB (Machado, Oliveira, Fernandes 2009).
 VISIONS = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import fnmf
 from fnmf.display import number, visible
-from fnmf.reporting._page import json_for_html
+from fnmf.reporting.page import json_for_html
 
 HOSTILE = [
     "<script>document.title='owned'</script>",

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fnmf.describe import cluster_statistics, top_indices
 from fnmf.reporting._samples import chosen_samples
 from fnmf.statistics import _clusters as _statistics
+from fnmf.statistics import cluster_statistics, top_indices
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, sp.csc_array])

@@ -12,11 +12,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.affinity._adaptive import adaptive_weights
-from fnmf.affinity._products import products_with
-from fnmf.data import View, spans
+from fnmf.affinity._small import products_with
+from fnmf.data import SPARSE_BELOW, View, spans
 from fnmf.execution import BlockSource, RowArray, Rows, Runner, parts_of
 from fnmf.kernels.nearest import few_nearest
-from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 # Rows whose products with all anchors are held at once.
 _ROWS = 1024
@@ -29,13 +28,7 @@ class Nearest(NamedTuple):
     shares: RowArray
 
 
-def nearest_anchors(
-    samples: View,
-    anchors: Any,
-    n_neighbors: int,
-    runner: Runner,
-    defaults: Defaults = DEFAULTS,
-) -> Nearest:
+def nearest_anchors(samples: View, anchors: Any, n_neighbors: int, runner: Runner) -> Nearest:
     """Which anchors hold the samples, and how much each.
 
     Parameters
@@ -48,13 +41,11 @@ def nearest_anchors(
         Anchors of a sample; at most one less than there are.
     runner : Runner
         Who works through the blocks.
-    defaults : Defaults
-        From which density on anchors are multiplied as dense rows.
     """
     count, d = anchors.shape
     k, centre = min(n_neighbors, count - 1), np.zeros(d, samples.dtype)
     sparse = not isinstance(anchors, np.ndarray)
-    if samples.sparse and sparse and anchors.nnz < defaults.sparse_below * count * d:
+    if samples.sparse and sparse and anchors.nnz < SPARSE_BELOW * count * d:
         turned: Any = sp.csr_array(anchors.T, dtype=samples.dtype)
         energy = turned.multiply(turned).sum(axis=0, dtype=np.float64)
         return _searched(_Search(turned, energy, centre, k), samples, runner)

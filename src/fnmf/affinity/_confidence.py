@@ -20,6 +20,8 @@ from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.statistics import indicator
 
 _TINY = 1e-12
+# Keeps the odds of unanimous votes finite.
+_DOUBT = 0.02
 
 
 class NeighborVotes(NamedTuple):
@@ -50,7 +52,7 @@ def confidence(
     ``stability`` is the share of each cluster that comes back from halves of the samples. Where no
     other cluster has a vote, the second is the one whose centre is nearest to the codes.
     """
-    n, feed, doubt = len(of.labels), BlockSource(view), defaults.vote_doubt
+    n, feed = len(of.labels), BlockSource(view)
     ballots = of.ballots or NeighborVotes((), _nobody)
     rows = (of.labels, of.codes, *ballots.rows)
     counts, sums, squares = runner.sweep(_CentreWork(n_clusters), feed, rows[:2])
@@ -59,15 +61,13 @@ def confidence(
     centres = Centres(counts, means, within / n / of.codes.shape[1])
     if stability is None:
         (own,) = runner.sweep(_OwnWork(centres, ballots.counted), feed, rows)
-        level = defaults.confidence_level + defaults.confidence_cluster * _odds(
-            own / np.maximum(counts, 1), doubt
-        )
-        level = level + defaults.confidence_all * _odds(own.sum() / n, doubt)
-        work = _SureWork(centres, ballots.counted, level, defaults.confidence_sample, doubt)
+        base, slope, cluster, everyone = defaults.confidence_by_votes
+        level = base + cluster * _odds(own / np.maximum(counts, 1))
+        level = level + everyone * _odds(own.sum() / n)
     else:
-        back = _odds(float(counts @ stability) / n, doubt)
-        level = np.full(n_clusters, defaults.stable_level + defaults.stable_back * back)
-        work = _SureWork(centres, ballots.counted, level, defaults.stable_sample, doubt)
+        base, slope, back = defaults.confidence
+        level = np.full(n_clusters, base + back * _odds(float(counts @ stability) / n))
+    work = _SureWork(centres, ballots.counted, level, slope)
     sure = runner.empty(view, (), of.codes.dtype)
     second = runner.empty(view, (), of.labels.dtype)
     runner.sweep(work, feed, (sure, second, *rows))
@@ -78,8 +78,8 @@ def _nobody() -> None:
     """The count of those who have no votes."""
 
 
-def _odds(votes: Any, doubt: float) -> Any:
-    return np.log((votes + doubt) / (1 - votes + doubt))
+def _odds(votes: Any) -> Any:
+    return np.log((votes + _DOUBT) / (1 - votes + _DOUBT))
 
 
 class Centres(NamedTuple):
@@ -147,7 +147,6 @@ class _SureWork:
     counted: Callable[..., np.ndarray | None]
     level: np.ndarray
     slope: float
-    doubt: float
 
     def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
         sure, second, labels, codes, *ballots = rows
@@ -156,7 +155,7 @@ class _SureWork:
             return rows, ()
         votes = self.counted(*ballots)
         given = self.centres.votes(codes) if votes is None else votes
-        odds = self.level[labels] + self.slope * _odds(_own(given, labels), self.doubt)
+        odds = self.level[labels] + self.slope * _odds(_own(given, labels))
         # Where clusters are far apart the posteriors of others are all 0; their logarithms are not.
         others = given.astype(np.float64) + _TINY / (1 - self.centres.evidence(codes))
         others[np.arange(len(labels)), labels] = -1

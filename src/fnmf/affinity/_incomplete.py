@@ -53,7 +53,7 @@ def refilled(view: View, weighted: View, runner: Runner, defaults: Defaults = DE
     else:
         places = _places(n, defaults)
         there = weighted.narrowed(weighted.take(places))
-        nearest = nearest_anchors(weighted, there, k + 1, runner, defaults).indices
+        nearest = nearest_anchors(weighted, there, k + 1, runner).indices
     fill = _fill(references, nearest, view.fill.means, defaults)
     return view.filled_by(fill)
 

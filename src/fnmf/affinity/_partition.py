@@ -3,6 +3,9 @@
 k-means on the leading eigenvectors ends in other partitions from other starts, and its own
 criterion does not tell which is good. Modularity does: every start is improved by moving single
 samples, and in the partition of the largest modularity clusters change places.
+
+Eigenvectors come from subspace iteration with a Chebyshev filter, compiled: partitions need
+directions, not digits, and a solver made for digits spends most of its time between calls.
 """
 
 from collections.abc import Sequence
@@ -11,13 +14,16 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from fnmf.affinity._eigen import leading_vectors
-from fnmf.affinity._exchange import exchange
-from fnmf.affinity._moves import Lists, Partition, improved
+from fnmf.affinity._moves import Lists, Partition, exchange, improved
 from fnmf.kmeans import quick_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 _TINY = 1e-12
+# Up to so many rows all eigenvectors are computed densely, which is quicker.
+_DENSE_ROWS = 200
+# Vectors beyond those wanted, degree of the filter, how often it is used at most, the residual at
+# which directions are good enough, and up to where eigenvalues are damped at most.
+_SPARE, _DEGREE, _FILTERS, _PRECISION, _DAMPED = 6, 16, 12, 1e-3, 0.999
 
 
 def partition(
@@ -54,12 +60,12 @@ def partition(
     rng = np.random.RandomState(seed)
     lists = Lists.of(graph)
     scale = 1 / np.sqrt(np.maximum(lists.degree, _TINY))
-    vectors = _leading(graph, scale, n_clusters, rng, defaults)
+    vectors = _leading(graph, scale, n_clusters, rng)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     turned = vectors / np.where(lengths > _TINY, lengths, 1)
     walk = vectors * scale[:, None]
     scalings = [rows for _ in range(starts) for rows in (turned, walk)]
-    found = [quick_kmeans(rows, n_clusters, rng, defaults) for rows in scalings]
+    found = [quick_kmeans(rows, n_clusters, rng) for rows in scalings]
     best = _best(lists, [*others, *found], n_clusters, defaults)
     return _numbered(exchange(lists, best, turned, n_clusters, defaults), n_clusters)
 
@@ -89,13 +95,11 @@ def _numbered(found: Partition, n_clusters: int) -> Partition:
     return Partition(numbers[found.labels], found.value)
 
 
-def spectrum(
-    graph: sp.csr_array, count: int, seed: int, defaults: Defaults = DEFAULTS
-) -> np.ndarray:
+def spectrum(graph: sp.csr_array, count: int, seed: int) -> np.ndarray:
     """The largest eigenvalues of D^-½ S D^-½, largest first."""
     degree = np.asarray(graph.sum(axis=1), np.float64).ravel()
     scale = 1 / np.sqrt(np.maximum(degree, _TINY))
-    vectors = _leading(graph, scale, count, np.random.RandomState(seed), defaults)
+    vectors = _leading(graph, scale, count, np.random.RandomState(seed))
     image = scale[:, None] * (graph @ (scale[:, None] * vectors))
     return np.sort(np.einsum("ik,ik->k", vectors, image))[::-1]
 
@@ -105,7 +109,6 @@ def _leading(
     scale: np.ndarray,
     count: int,
     rng: np.random.RandomState,
-    defaults: Defaults,
 ) -> np.ndarray:
     """Eigenvectors of the largest eigenvalues of D^-½ S D^-½."""
     n = graph.shape[0]
@@ -113,7 +116,58 @@ def _leading(
     rows = np.repeat(np.arange(n), np.diff(graph.indptr))
     balanced = graph.data * scale[rows] * scale[graph.indices]
     similarity = sp.csr_array((balanced, graph.indices, graph.indptr), graph.shape)
-    if n <= defaults.dense_eigen_rows:
+    if n <= _DENSE_ROWS:
         top = (n - count, n - 1)
         return scipy.linalg.eigh(similarity.toarray(), subset_by_index=top)[1][:, ::-1]
-    return leading_vectors(similarity, count, 1 / scale, rng, defaults)
+    return leading_vectors(similarity, count, 1 / scale, rng)
+
+
+def leading_vectors(
+    similarity: sp.csr_array,
+    count: int,
+    first: np.ndarray,
+    rng: np.random.RandomState,
+) -> np.ndarray:
+    """Eigenvectors of the ``count`` largest eigenvalues, largest first.
+
+    Parameters
+    ----------
+    similarity : csr_array of shape (n, n)
+        Symmetric, with eigenvalues from -1 to 1.
+    count : int
+        Vectors wanted.
+    first : ndarray of shape (n,)
+        A vector known to be among them.
+    rng : RandomState
+        Where the others start.
+    """
+    n = similarity.shape[0]
+    block = rng.normal(size=(n, min(count + _SPARE, n)))
+    block[:, 0] = first
+    block, _ = np.linalg.qr(block)
+    values = np.zeros(count)
+    for _ in range(_FILTERS):
+        # The filter damps everything from -1 to the smallest eigenvalue that is followed.
+        lowest = float(np.clip(values[-1], 0.0, _DAMPED))
+        block, _ = np.linalg.qr(_filtered(similarity, block, lowest))
+        image = similarity @ block
+        values, turn = np.linalg.eigh(block.T @ image)
+        values, turn = values[::-1], turn[:, ::-1]
+        block, image = block @ turn, image @ turn
+        gaps = image[:, :count] - block[:, :count] * values[:count]
+        if np.linalg.norm(gaps, axis=0).max() < _PRECISION:
+            break
+    return np.ascontiguousarray(block[:, :count])
+
+
+def _filtered(similarity: sp.csr_array, block: np.ndarray, high: float) -> np.ndarray:
+    """The Chebyshev polynomial that is small from -1 to ``high`` and grows beyond, of the graph."""
+    half, centre = (high + 1) / 2, (high - 1) / 2
+    before, now = block, (similarity @ block - centre * block) / half
+    for _ in range(_DEGREE - 1):
+        after = similarity @ now
+        after -= centre * now
+        after *= 2 / half
+        after -= before
+        before, now = now, after
+    return now

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fnmf.baselines import _entries as _entries
 from fnmf.baselines import _rivals as _rivals
-from fnmf.baselines._registry import (
-    GRID,
+from fnmf.baselines.registry import (
     Card,
     Method,
     all_methods,
@@ -44,8 +43,8 @@ _HERE = {
     for method in registered().values()
     if method.estimator.startswith("fnmf.baselines.")
 }
-__all__ = ["GRID", "Card", "Method", "all_methods", "register_method", "registered"]
-__all__ += ["unregister_method", *sorted(_HERE)]
+__all__ = ["Card", "Method", "all_methods", "register_method", "unregister_method"]
+__all__ += sorted(_HERE)
 
 
 def __getattr__(name: str) -> Any:

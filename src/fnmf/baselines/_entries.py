@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fnmf.baselines._registry import GRID, Card, Method, register_method
+from fnmf.baselines.registry import GRID, Card, Method, register_method
 
 _KDD14 = (
     "F. Nie, X. Wang, H. Huang, Clustering and Projected Clustering with Adaptive Neighbors, "

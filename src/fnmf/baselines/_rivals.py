@@ -1,6 +1,6 @@
 """Entries of today's rivals: methods that select features, and clusterings of other kinds."""
 
-from fnmf.baselines._registry import GRID, Card, Method, register_method
+from fnmf.baselines.registry import GRID, Card, Method, register_method
 
 # Nothing tells somebody without labels how many features to keep, so a range is tried.
 _SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7)

@@ -137,8 +137,8 @@ def choose_number(
     first = int(np.clip(n // defaults.samples_per_cluster, min(wanted), max(wanted)))
     tried = search(first)
     found = score_numbers(tried.context, tried.candidates[0], wanted, runner)
-    if abs(found.best - first) > defaults.near_number:
-        tried = search(found.best + defaults.more_clusters)
+    if abs(found.best - first) > 2:
+        tried = search(found.best + 1)
         found = score_numbers(tried.context, tried.candidates[0], wanted, runner)
     context, candidates, rows = tried.context, tried.candidates, tried.rows
     scores = score_table(context, candidates[0], found, runner)
@@ -167,7 +167,7 @@ def _interval(found: Numbers) -> tuple[int, int]:
     """From the best outward as long as scores lose no more than can be doubted."""
     k, score = found.k, found.score
     best = found.at
-    enough = score >= score[best] - found.defaults.defensible * found.doubt
+    enough = score >= score[best] - 2 * found.doubt
     low = high = best
     while low > 0 and enough[low - 1]:
         low -= 1

@@ -30,7 +30,11 @@ class Agreement:
 
 
 def restart_agreement(
-    model: Any, X: Any, n_restarts: int, *, progress: Callable[[int, int], None] | None = None
+    model: Any,
+    X: Any,
+    n_restarts: int,
+    *known: Any,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Agreement | None:
     """Fit a model again from other random starts and compare the clusters.
 
@@ -42,6 +46,8 @@ def restart_agreement(
         The data of the fit.
     n_restarts : int
         Number of further fits.
+    *known : array-like of shape (n_samples,)
+        Classes of some samples, where the fit had any.
     progress : callable, default=None
         Called with the number of fits done and of all.
 
@@ -71,7 +77,7 @@ def restart_agreement(
         with warnings.catch_warnings():
             # The first fit has said all there is to say about these data.
             warnings.simplefilter("ignore")
-            other = clone(model).set_params(random_state=first + step).fit(X)
+            other = clone(model).set_params(random_state=first + step).fit(X, *known)
         table = _contingency(model.labels_, other.labels_)[2]
         rows, columns = linear_sum_assignment(-table)
         shares.append(table[rows, columns].sum() / table.sum())

@@ -109,7 +109,7 @@ class Numbers:
 
 def possible(numbers: Sequence[int], n_samples: int, defaults: Defaults = DEFAULTS) -> list[int]:
     """Numbers of at least two clusters that so many samples can be asked about."""
-    most = max(n_samples // defaults.fewest_per_cluster, 2)
+    most = max(n_samples // defaults.fewest_rows, 2)
     return [k for k in numbers if 2 <= k <= most]
 
 
@@ -124,11 +124,11 @@ def score_numbers(
     graph = small_graph(rows, near)
     labels = _clusters(graph, numbers, context, runner)
     everyone = np.arange(rows.shape[0])
-    halves = feature_halves(context, chosen, near, defaults.feature_splits)
+    halves = feature_halves(context, chosen, near, defaults.splits)
     judges = [(half, everyone) for half in halves]
     if not judges:
         # Too few features to do without half of them: graphs of half of the rows must do.
-        pairs = row_halves(rows, near, defaults.feature_splits, context.seed, defaults)
+        pairs = row_halves(rows, near, defaults.splits, context.seed, defaults)
         judges = [(half.graph, half.rows) for pair in pairs for half in pair]
     tied = np.array(
         [
@@ -136,7 +136,7 @@ def score_numbers(
             for judge, who in judges
         ]
     )
-    values = spectrum(graph, max(numbers) + 1, context.seed, defaults)
+    values = spectrum(graph, max(numbers) + 1, context.seed)
     values = np.append(values, np.zeros(max(numbers) + 1 - len(values)))
     k = np.array(numbers)
     gaps = values[k - 1] - values[k]
@@ -215,7 +215,7 @@ def levels(context: SearchContext, chosen: Candidate, found: Numbers) -> tuple[i
 def _prepared(context: SearchContext, chosen: Candidate) -> tuple[Any, int]:
     """Rows as the candidate weights them, and how many neighbours they get."""
     rows = context.table.scaled(factors(context, chosen), chosen.unit)
-    return rows, min(context.defaults.number_neighbors * context.n_neighbors, rows.shape[0] - 2)
+    return rows, min(2 * context.n_neighbors, rows.shape[0] - 2)
 
 
 def _clusters(

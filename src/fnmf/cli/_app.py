@@ -5,13 +5,36 @@ from typing import Annotated
 import typer
 
 from fnmf import __version__
-from fnmf.cli import apply, cluster, data, demo, explain, inspect, methods, report, reproduce
-from fnmf.cli._commands import Command
+from fnmf.cli import (
+    apply,
+    cluster,
+    data,
+    demo,
+    explain,
+    inspect,
+    label_next,
+    methods,
+    report,
+    reproduce,
+)
+from fnmf.cli._commands import Command, Group
+
+_HELP = """Cluster the rows of a table when many columns are useless, and learn which ones matter.
+
+\b
+Examples:
+  fnmf cluster customers.csv
+  fnmf explain customers.csv-clusters C007
+  fnmf apply customers.csv-clusters new.csv
+
+'fnmf cluster --help' tells what a verb can do.
+"""
 
 app = typer.Typer(
     name="fnmf",
+    cls=Group,
     no_args_is_help=True,
-    help="Cluster the rows of a table when many columns are useless, and learn which ones matter.",
+    help=_HELP,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
@@ -38,6 +61,7 @@ def _options(
 app.command("cluster", cls=Command)(cluster.cluster)
 app.command("apply", cls=Command)(apply.apply)
 app.command("explain", cls=Command)(explain.explain)
+app.command("label-next", cls=Command)(label_next.label_next)
 app.command("inspect", cls=Command)(inspect.inspect)
 app.command("report", cls=Command)(report.report)
 app.command("demo", cls=Command)(demo.demo)

@@ -7,6 +7,18 @@ import numpy as np
 _NEAREST = 5
 
 
+def labels_of(
+    fitted: Any, X: Any, embedding: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
+    """Number of the class or cluster of new rows, how sure that is, and the second-best one."""
+    if not hasattr(fitted, "classes_"):
+        found = fitted.predict(X)
+        return (found, *inherited(fitted, found, embedding))
+    shares = fitted.predict_proba(X)
+    order = np.argsort(-shares, axis=1, kind="stable")
+    return order[:, 0], shares.max(axis=1), order[:, min(1, shares.shape[1] - 1)]
+
+
 def inherited(
     fitted: Any, labels: np.ndarray, embedding: np.ndarray | None
 ) -> tuple[np.ndarray | None, np.ndarray | None]:

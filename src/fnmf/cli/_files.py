@@ -7,6 +7,8 @@ RUN_FILES = (
     "model.fnmf",
     "report.html",
     "number.svg",
+    "suspicious.csv",
+    "label-next.csv",
     "run.json",
 )
 APPLY_FILES = ("labels.csv", "embedding.csv", "run.json")

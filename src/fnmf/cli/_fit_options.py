@@ -74,6 +74,16 @@ class Model:
             show_default=False,
         ),
     ] = None
+    known: Annotated[
+        str | None,
+        option(
+            _MODEL,
+            "Column with the classes of some rows, which lead the fit; empty cells, and texts of "
+            "--na, are unknown. More clusters than classes finds new ones.",
+            metavar="COLUMN",
+            show_default=False,
+        ),
+    ] = None
     method: Annotated[
         str, option(_MODEL, "Any name 'fnmf methods' lists, or kmeans.", metavar="NAME")
     ] = "FNMF"

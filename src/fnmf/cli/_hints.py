@@ -23,7 +23,7 @@ COMMAND_REMEDIES = {
     "identifier": "leave it out with --exclude {column!r}, or name it with --id-column",
     "cell": "correct the cell, count such cells as missing with --na {cell!r}, or leave the column "
     "out with --exclude {column!r}",
-    "roles": "name every column once among --id-column, --label-column and --exclude",
+    "roles": "name every column once among --id-column, --label-column, --known and --exclude",
     "duplicates": "rename one of them, or number them with --number-duplicates",
     "missing": "correct it, or choose --missing drop (leave such rows out), --missing median or "
     "--missing zero",

@@ -19,16 +19,17 @@ from fnmf.cli._progress import working
 from fnmf.cli._run import Run, parse_shape
 from fnmf.cli._spool import Spool, lines
 from fnmf.data import is_dask
-from fnmf.describe import cluster_statistics
 from fnmf.io import Chunks, Recipe, Table, open_chunks
 from fnmf.persistence import save
-from fnmf.reporting import write_page
+from fnmf.reporting.page import write_page
+from fnmf.statistics import cluster_statistics
 
 # Rows that the report draws.
 _DRAWN = 5000
 # What needs the whole table, or the reader of single tables.
 _WHOLE = (
     *("--scale", "--missing", "--shift", "--abs", "--encode", "--id-column", "--label-column"),
+    "--known",
     *("--exclude", "--delimiter", "--decimal", "--thousands", "--header", "--no-header"),
     *("--encoding", "--na", "--number-duplicates", "--transpose", "--layer", "--raw"),
     *("--float32", "--restarts", "--join", "--strict"),

@@ -37,7 +37,14 @@ def make_model(options: "Model", n_clusters: int) -> Any:
         known = ", ".join(names)
         raise UsageError(f"--method {options.method} is not known; use one of {known}.")
     entry = methods[_plain(options.method)]
-    model = entry.factory(n_clusters=n_clusters, random_state=options.seed)
+    if options.known is None:
+        model = entry.factory(n_clusters=n_clusters, random_state=options.seed)
+    elif entry.name == OURS:
+        from fnmf import SemiFNMF
+
+        model = SemiFNMF(n_clusters=n_clusters, random_state=options.seed)
+    else:
+        raise UsageError(f"--known works with --method {OURS} only.")
     given, known_names = options.given(), model.get_params(deep=False)
     if "n_jobs" in known_names:
         given["n_jobs"] = options.jobs
@@ -66,8 +73,11 @@ def recommend(X: Any, model: Any, seed: int, jobs: int | None) -> Any:
         return choose_n_components(X, random_state=seed, n_jobs=jobs, **known)
 
 
-def fit_model(model: Any, X: Any, **options: Any) -> list[str]:
-    """Fit with a progress bar; what the method warned about comes back as sentences."""
+def fit_model(model: Any, X: Any, *known: Any, **options: Any) -> list[str]:
+    """Fit with a progress bar; what the method warned about comes back as sentences.
+
+    ``known`` are the classes of some rows, if any are.
+    """
     import warnings
 
     limit = model.get_params(deep=False).get("max_iter")
@@ -82,7 +92,7 @@ def fit_model(model: Any, X: Any, **options: Any) -> list[str]:
         if hasattr(model, "set_callbacks"):
             model.set_callbacks(IterationCallback(step, total))
         try:
-            model.fit(X, **options)
+            model.fit(X, *known, **options)
         finally:
             if hasattr(model, "set_callbacks"):
                 model.set_callbacks()

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
-from fnmf.describe import Statistics
+from fnmf.statistics import Statistics
 
 _NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 _CONTROLS = frozenset(map(chr, (*range(9), 11, 12, *range(14, 32), *range(127, 160))))
@@ -100,6 +100,16 @@ def write_labels(
         names += [name if name not in columns else f"{name} (table)" for name in joined[0]]
         rows = ((*row, *cells) for row, cells in zip(rows, joined[1], strict=True))
     write_csv(path, names, rows)
+
+
+def write_advice(folder: Path, labels: dict[str, Any]) -> None:
+    """Labels that look wrong, and rows worth a label, each with what is thought of them."""
+    for file, entries, columns in (
+        ("suspicious.csv", labels["suspicious"], ("row", "given", "suggested", "probability")),
+        ("label-next.csv", labels["next"], ("row", "class", "confidence", "second")),
+    ):
+        rows = ([one[name] for name in columns] for one in entries)
+        write_csv(folder / file, ("id", *columns[1:]), rows)
 
 
 def number_record(choice: Any) -> dict[str, Any]:

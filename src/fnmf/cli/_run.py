@@ -24,6 +24,7 @@ from fnmf.cli._outputs import (
     number_record,
     row_names,
     to_json,
+    write_advice,
     write_embedding,
     write_features,
     write_json,
@@ -31,10 +32,11 @@ from fnmf.cli._outputs import (
 )
 from fnmf.cli._progress import working
 from fnmf.cli._show import console, show_summary
-from fnmf.describe import cluster_statistics
 from fnmf.io import Recipe, Table
 from fnmf.persistence import save
-from fnmf.reporting import About, summarise, write_page
+from fnmf.reporting.page import write_page
+from fnmf.reporting.summary import About, summarise
+from fnmf.statistics import cluster_statistics
 
 
 def parse_shape(text: str | None, n_features: int) -> tuple[int, int] | None:
@@ -79,9 +81,9 @@ def page_about(file: Path, table: Table, recipe: Recipe, record: dict[str, Any])
     """What the page says of the table and of the record of a run."""
     return About(
         title=f"Clusters in {file.name}",
-        names=table.names,
-        samples=row_names(table.ids, table.lines, table.X.shape[0]),
-        labels_true=table.labels,
+        feature_names=table.names,
+        sample_names=row_names(table.ids, table.lines, table.X.shape[0]),
+        labels_true=None if record.get("known") else table.labels,
         sources=recipe.sources,
         source={
             "file": file.name,
@@ -109,6 +111,8 @@ class Run:
     output: RunOutput = field(default_factory=RunOutput)
     checkpoint: Path | None = None
     choice: Any = None
+    # Class of each row, "" where it is not known; None if no column was said to hold classes.
+    known: Any = None
     names: list[str] = field(default_factory=list)
     summary: dict[str, Any] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
@@ -120,7 +124,8 @@ class Run:
         alike = few_different_rows(X, self.model.get_params(deep=False).get("n_clusters"))
         started = time.perf_counter()
         options = {} if self.checkpoint is None else {"checkpoint": self.checkpoint}
-        told = fit_model(self.model, X, **options)
+        known = () if self.known is None else (self.known,)
+        told = fit_model(self.model, X, *known, **options)
         read = [note for note in self.table.notes if not _answered(note, self.model)]
         self.decisions = decisions(read)
         plain = (note for note in read if not getattr(note, "why", ""))
@@ -128,15 +133,15 @@ class Run:
         if self.choice is not None:
             for name, value in self.choice.kept().items():
                 setattr(self.model, f"{name}_", value)
-        self._describe(X, notes, time.perf_counter() - started)
+        self._describe(X, notes, time.perf_counter() - started, *known)
 
-    def _describe(self, X: Any, notes: list[str], seconds: float) -> None:
+    def _describe(self, X: Any, notes: list[str], seconds: float, *known: Any) -> None:
         """Gather what there is to tell of the fit of X."""
         self.record = self._record(notes, seconds)
         agreement = None
         if self.restarts:
             with working("Fitting again from other starts") as step:
-                agreement = restart_agreement(self.model, X, self.restarts, progress=step)
+                agreement = restart_agreement(self.model, X, self.restarts, *known, progress=step)
         with working("Describing the clusters"):
             about = page_about(self.file, self.table, self.recipe, self.record)
             about = replace(
@@ -153,8 +158,13 @@ class Run:
             )
             for cluster, name in zip(described["clusters"], self.names, strict=True):
                 cluster["title"] = name
+            if described["labels"] is not None:
+                # A class may be empty, and has its name all the same.
+                self.names = [one["name"] for one in described["labels"]["classes"]]
             self.summary = described
         findings_in_options(self.summary)
+        if (labels := self.summary["labels"]) is not None:
+            self.record["labels"] = {k: v for k, v in labels.items() if k != "most"}
         self.record["quality"] = {q["name"]: q["value"] for q in self.summary["quality"]}
         self.record["clusters"] = [
             {
@@ -189,6 +199,7 @@ class Run:
                 for name, value in self.model.get_params(deep=False).items()
             },
             "seed": self.seed,
+            "known": None if self.known is None else self.reading["label_column"],
             "input": self._input()
             | {
                 "features": self.table.X.shape[1],
@@ -241,6 +252,8 @@ class Run:
                 write_embedding(partial / "embedding.csv", ids, self.model.embedding_)
             save(self.model, partial / "model.fnmf", metadata=self._metadata())
             write_page(self.summary, partial / "report.html")
+            if self.summary["labels"] is not None:
+                write_advice(partial, self.summary["labels"])
             if self.choice is not None:
                 (partial / "number.svg").write_text(self.choice.to_svg(), encoding="utf-8")
             write_json(partial / "run.json", self.record)

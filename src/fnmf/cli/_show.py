@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-_MOST_CLUSTERS = 20
+_MOST_CLUSTERS, _MOST_LABELS = 20, 10
 
 
 def console() -> Any:
@@ -58,12 +58,35 @@ def show_summary(summary: dict[str, Any], notes: list[str]) -> None:
     out.print(clusters)
     if len(summary["clusters"]) > _MOST_CLUSTERS:
         out.print(f"... and {len(summary['clusters']) - _MOST_CLUSTERS} more clusters")
+    if summary["labels"] is not None:
+        show_labels(out, summary["labels"])
     for entry in summary["quality"]:
         if entry["first"]:
             out.print(f"{entry['label']} {entry['value']}: {entry['text']}")
     told_notes = [f["text"] for f in summary["diagnosis"] if f["level"] == "warn"] + notes
     for note in told_notes:
         out.print(f"Note: {note}")
+
+
+def show_labels(out: Any, labels: dict[str, Any]) -> None:
+    """Labels that look wrong, and rows worth a label."""
+    out.print(labels["sentence"])
+    if labels["suspicious"]:
+        built = table("suspicious label", "given", "suggested", "wrong with probability")
+        for one in labels["suspicious"][:_MOST_LABELS]:
+            told = f"{one['probability']:.2f}"
+            add_row(built, one["row"], one["given"], one["suggested"], told)
+        out.print(built)
+    show_next(out, labels["next"])
+
+
+def show_next(out: Any, rows: list[dict[str, Any]]) -> None:
+    """Rows worth a label, and what is thought of them now."""
+    if rows:
+        built = table("worth labelling next", "class", "confidence", "or else")
+        for one in rows:
+            add_row(built, one["row"], one["class"], f"{one['confidence']:.2f}", one["second"])
+        out.print(built)
 
 
 def _show_decisions(out: Any, decisions: list[dict[str, str]]) -> None:

@@ -93,7 +93,7 @@ def _label(
 ) -> "tuple[Table, Labels, Any]":
     import numpy as np
 
-    from fnmf.cli._confidence import inherited
+    from fnmf.cli._confidence import labels_of
     from fnmf.cli._data import read
     from fnmf.cli._hints import applied_error
     from fnmf.cli._naming import kept_names
@@ -113,10 +113,10 @@ def _label(
     except TableError as error:
         raise UsageError(applied_error(error)) from error
     with working("Labelling"):
-        found = fitted.predict(X)
         embedding = np.asarray(fitted.transform(X)) if hasattr(fitted, "transform") else None
-        sure, second = inherited(fitted, found, embedding)
-    names = kept_names(info.metadata, int(np.max(fitted.labels_)) + 1)
+        found, sure, second = labels_of(fitted, X, embedding)
+    count = max(int(np.max(fitted.labels_)) + 1, len(getattr(fitted, "classes_", ())))
+    names = kept_names(info.metadata, count)
     ids = row_names(table.ids, table.lines, table.X.shape[0])
     return table, Labels(ids, found, names, None, sure, second), embedding
 

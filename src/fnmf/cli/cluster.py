@@ -10,6 +10,7 @@ from fnmf.cli._errors import UsageError, handled
 from fnmf.cli._files import RUN_FILES
 from fnmf.cli._fit_options import Model, Running
 from fnmf.cli._groups import grouped
+from fnmf.cli._known import check_known, known_classes
 
 if TYPE_CHECKING:
     from fnmf.cli._run import Run
@@ -33,17 +34,21 @@ def cluster(
 
     What the table needs is decided by what its columns hold, and told; --strict stops instead.
     Writes labels.csv, features.csv, embedding.csv, model.fnmf, report.html and run.json into a
-    folder, all or none of them; without -k also number.svg, a picture of the choice.
+    folder, all or none of them; without -k also number.svg, a picture of the choice. With --known
+    clusters are the classes of that column, and suspicious.csv and label-next.csv are written too.
 
     \b
     Examples:
       fnmf cluster customers.csv
       fnmf cluster customers.csv -k 4 --rows-are customers --join
       fnmf cluster cells.h5ad --layer counts
+      fnmf cluster customers.csv --known kind
       fnmf cluster customers.csv --method kmeans -k 4 -o kmeans-clusters
     """
     with handled() as outcome:
         treatment.check()
+        refused = {"--names": output.names, "--consensus": model.consensus}
+        check_known(model, reading, refused | {"--checkpoint": running.checkpoint})
         folder = output.out or Path(f"{file.resolve().name}-clusters")
         from fnmf.cli._folder import check_folder
         from fnmf.cli._models import OURS, load_plugins, make_model
@@ -90,6 +95,8 @@ def _plain_run(
     model, treatment, reading = groups
     how = reading.options()
     how |= {"transpose": treatment.transpose, "keep_texts": treatment.keep_texts}
+    if model.known is not None:
+        how["label_column"] = model.known
     table, recipe = read_and_learn(
         file, how | {"dtype": reading.dtype}, treatment.recipe(estimator), words, treatment.strict
     )
@@ -101,8 +108,11 @@ def _plain_run(
             f"-k {model.clusters} is more than the {n_rows} rows of {file}; choose fewer."
         )
     _enough_rows(file, n_rows, model, estimator)
-    choice = None
-    if model.clusters is None:
+    choice, known = None, None
+    if model.known is not None:
+        known = known_classes(table, model, how["na_values"])
+        estimator.set_params(n_clusters=model.clusters or len(set(known) - {""}))
+    elif model.clusters is None:
         if _all_equal(table.X):
             raise UsageError(f"All rows of {file} are equal: there is nothing to cluster.")
         choice = recommend(recipe.prepare(table.X), estimator, model.seed, model.jobs)
@@ -112,7 +122,9 @@ def _plain_run(
     if restarts is None:
         restarts = 3 if n_rows * n_columns <= _SMALL else 0
     shape = parse_shape(treatment.image_shape, n_columns) or table.image_shape
-    return Run(file, table, recipe, estimator, how, model.seed, shape, restarts, choice=choice)
+    run = Run(file, table, recipe, estimator, how, model.seed, shape, restarts, choice=choice)
+    run.known = known
+    return run
 
 
 def _enough_rows(file: Path, n_rows: int, model: Model, estimator: Any) -> None:

@@ -5,16 +5,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fnmf.cli._commands import Command
+from fnmf.cli._commands import Command, Group
 
 if TYPE_CHECKING:
-    from fnmf.datasets import Source
+    from fnmf.datasets.registry import Source
 
-app = typer.Typer(no_args_is_help=True, help="List, fetch and verify the public data sets.")
+app = typer.Typer(
+    cls=Group, no_args_is_help=True, help="List, fetch and verify the public data sets."
+)
 
 DataHome = Annotated[
     Path | None,
-    typer.Option(help="Folder that holds the data; the default is FNMF_DATA_HOME, then the cache."),
+    typer.Option(
+        metavar="FOLDER",
+        help="Folder that holds the data; the default is FNMF_DATA_HOME, then the cache.",
+    ),
 ]
 
 
@@ -24,7 +29,8 @@ def list_sets(data_home: DataHome = None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from fnmf.datasets import SOURCES, find
+    from fnmf.datasets.loading import find
+    from fnmf.datasets.registry import SOURCES
 
     table = Table("name", "in the paper", "samples", "features", "classes")
     table.add_column("read from", overflow="fold")
@@ -43,7 +49,8 @@ def list_sets(data_home: DataHome = None) -> None:
 
 
 def _wanted(names: list[str]) -> list["Source"]:
-    from fnmf.datasets import SOURCES, canonical_name
+    from fnmf.datasets.loading import canonical_name
+    from fnmf.datasets.registry import SOURCES
 
     if names == ["all"]:
         return list(SOURCES.values())
@@ -61,7 +68,7 @@ def fetch(
     data_home: DataHome = None,
 ) -> None:
     """Download what is not on this machine yet into the cache."""
-    from fnmf.datasets import fetch_original, find
+    from fnmf.datasets.loading import fetch_original, find
 
     failed = False
     for source in _wanted(names):
@@ -87,7 +94,7 @@ def verify(
     data_home: DataHome = None,
 ) -> None:
     """Prove by checksum that the data sets on this machine are the published ones."""
-    from fnmf.datasets import checked_file
+    from fnmf.datasets.loading import checked_file
 
     failed = False
     for source in _wanted(names or ["all"]):

@@ -74,7 +74,7 @@ def explain(
 
 def _training_means(model: Path, recipe: "Recipe", fitted: Any) -> "np.ndarray | None":
     """Mean of each cluster in the units of the file, if the training table is still there."""
-    from fnmf.describe import cluster_statistics
+    from fnmf.statistics import cluster_statistics
 
     try:
         table, _ = _read(*_table_of(model, None), recipe)

@@ -39,7 +39,13 @@ def inspect(
     model: options.ModelFile,
     as_json: options.Json = False,
 ) -> None:
-    """Show what a model file holds; the file is checked and nothing in it is executed."""
+    """Show what a model file holds; the file is checked and nothing in it is executed.
+
+    \b
+    Examples:
+      fnmf inspect customers.csv-clusters
+      fnmf inspect customers.csv-clusters/model.fnmf --json
+    """
     with handled():
         import numpy as np
         import scipy.sparse as sp
@@ -47,10 +53,9 @@ def inspect(
         from fnmf.cli._folder import finish_moves
         from fnmf.cli._outputs import to_json
         from fnmf.cli._show import add_row, console, table
-        from fnmf.describe import top_indices
-        from fnmf.display import visible
+        from fnmf.display import feature_names, visible
         from fnmf.persistence import inspect as look
-        from fnmf.reporting import feature_names
+        from fnmf.statistics import top_indices
 
         if model.is_dir():
             finish_moves(model)

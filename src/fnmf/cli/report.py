@@ -20,7 +20,8 @@ class Page:
     rows_are: options.RowsAre = None
     image_shape: options.ImageShape = None
     restarts: Annotated[
-        int, typer.Option(min=0, help="Further fits to see how stable the clusters are.")
+        int,
+        typer.Option(min=0, metavar="N", help="Further fits to see how stable the clusters are."),
     ] = 0
     float32: options.Float32 = False
 
@@ -101,7 +102,7 @@ def _compare(first: Path, second: Path, out: Path, title: str | None) -> None:
         out,
         names=(_short(first), _short(second)),
         feature_names=columns,
-        sample_names=_ids_beside(files[0], samples[0]),
+        sample_names=ids_beside(files[0], samples[0]),
         title=title,
     )
 
@@ -113,7 +114,7 @@ def _short(path: Path) -> str:
     return path.name if path.is_dir() else path.stem
 
 
-def _ids_beside(model_file: Path, n_samples: int) -> list[str] | None:
+def ids_beside(model_file: Path, n_samples: int) -> list[str] | None:
     """Names of the rows from the labels.csv of the same run, if it is there and fits."""
     import csv
 
@@ -132,11 +133,13 @@ def _draw(folder: Path, data: Path | None, page: Page) -> None:
     from fnmf.cli._data import read
     from fnmf.cli._folder import content_hash, update_record
     from fnmf.cli._hints import findings_in_options
+    from fnmf.cli._known import given_classes
     from fnmf.cli._naming import NAMES, ROWS_ARE, cluster_names, kept_names, rows_are
     from fnmf.cli._run import page_about, parse_shape
     from fnmf.cli.apply import open_model
     from fnmf.persistence import save
-    from fnmf.reporting import summarise, write_page
+    from fnmf.reporting.page import write_page
+    from fnmf.reporting.summary import summarise
 
     record, reading, file, expected, shape = _record_of(folder, data)
     if not file.exists():
@@ -155,9 +158,15 @@ def _draw(folder: Path, data: Path | None, page: Page) -> None:
         unit=str(page.rows_are or info.metadata.get(ROWS_ARE) or rows_are(table)),
         image_shape=parse_shape(page.image_shape, X.shape[1]) or (tuple(shape) if shape else None),
     )
-    agreement = restart_agreement(info.model, X, page.restarts)
+    given = (given_classes(table, known["na_values"]),) if record.get("known") else ()
+    agreement = restart_agreement(info.model, X, page.restarts, *given)
     summary = summarise(info.model, recipe.in_own_units(table.X), about, agreement, fitted=X)
-    names = cluster_names(page.names, kept_names(info.metadata, len(summary["clusters"])))
+    if page.names is not None and summary["labels"] is not None:
+        raise UsageError("--names does not go with a run of --known: its classes have names.")
+    titles = kept_names(info.metadata, len(summary["clusters"]))
+    if summary["labels"] is not None:
+        titles = [cluster["title"] for cluster in summary["clusters"]]
+    names = cluster_names(page.names, titles)
     for cluster, name in zip(summary["clusters"], names, strict=True):
         cluster["title"] = name
     findings_in_options(summary)

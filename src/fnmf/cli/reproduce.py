@@ -4,12 +4,14 @@ import os
 import shlex
 import sys
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fnmf.cli._errors import exit_code
+from fnmf.cli._groups import grouped
 
 if TYPE_CHECKING:
     from fnmf.experiments import Progress
@@ -97,56 +99,108 @@ def _names(text: str | None) -> list[str] | None:
     return joined
 
 
-def reproduce(
-    targets: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="table-acc, table-nmi, table-noise, fig-toy, fig-features, fig-occlusion, "
-            "fig-convergence, fig-parameters, fig-components, or all (the default)."
-        ),
-    ] = None,
+@dataclass(frozen=True)
+class Chosen:
+    """Which experiments, and how thorough."""
+
     profile: Annotated[
         str,
         typer.Option(
+            metavar="NAME",
             help="quick: coarse grid, few repeats; full: the paper's protocol; screened: the "
-            "same, but all repeats for the best settings only."
+            "same, but all repeats for the best settings only.",
         ),
-    ] = "quick",
+    ] = "quick"
     repeats: Annotated[
-        int | None, typer.Option(min=1, help="Repeats of each setting, if not as in the profile.")
-    ] = None,
-    datasets: Annotated[str | None, typer.Option(help="Only these, set apart by commas.")] = None,
-    methods: Annotated[str | None, typer.Option(help="Only these, set apart by commas.")] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes that work at the same time.")] = 2,
-    out: Annotated[Path, typer.Option(help="Folder of the store.")] = Path("fnmf-reproduce"),
-    results: Annotated[
-        Path | None, typer.Option(help="Folder of tables and figures, if not that of the store.")
-    ] = None,
-    data_home: Annotated[Path | None, typer.Option(help="Folder that holds the data sets.")] = None,
-    plugin: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Repeats of each setting, if not as in the profile."),
+    ] = None
+    datasets: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Only these, set apart by commas.")
+    ] = None
+    methods: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Only these, set apart by commas.")
+    ] = None
+    plugins: Annotated[
         list[Path] | None,
-        typer.Option("--with", help="Python file that registers methods or data sets."),
-    ] = None,
+        typer.Option(
+            "--with", metavar="FILE.py", help="Python file that registers methods or data sets."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where data come from, and where results go."""
+
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the store.")] = Path(
+        "fnmf-reproduce"
+    )
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Folder of tables and figures, if not that of the store."
+        ),
+    ] = None
+    data_home: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Folder that holds the data sets.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What becomes of runs that there are."""
+
     run: Annotated[
         bool, typer.Option("--run/--no-run", help="--no-run: draw from the store only.")
-    ] = True,
-    retry: Annotated[
-        bool, typer.Option("--retry", help="Try runs again that gave no result.")
-    ] = False,
+    ] = True
+    retry: Annotated[bool, typer.Option("--retry", help="Try runs again that gave no result.")] = (
+        False
+    )
     adopted: Annotated[
         Path | None,
-        typer.Option("--from", help="Take over the runs of an earlier RESULTS folder (runs.csv)."),
-    ] = None,
+        typer.Option(
+            "--from",
+            metavar="FOLDER",
+            help="Take over the runs of an earlier RESULTS folder (runs.csv).",
+        ),
+    ] = None
     again: Annotated[
         str | None,
-        typer.Option(help="With --from: do all runs of these methods again. Set apart by commas."),
+        typer.Option(
+            metavar="NAMES",
+            help="With --from: do all runs of these methods again. Set apart by commas.",
+        ),
+    ] = None
+
+
+@grouped
+def reproduce(
+    chosen: Chosen,
+    folders: Folders,
+    stored: Stored,
+    targets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[TARGET]...",
+            help="table-acc, table-nmi, table-noise, fig-toy, fig-features, fig-occlusion, "
+            "fig-convergence, fig-parameters, fig-components, or all (the default).",
+        ),
     ] = None,
+    jobs: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Processes that work at the same time.")
+    ] = 2,
 ) -> None:
     """Run the paper's experiments and write its tables and figures beside the published numbers.
 
     Every run goes to OUT/store.sqlite at once. Stopped in whatever way, the same command
     continues; several processes may work on one folder. To do some methods anew and draw
     everything again from stored results: --from results --again "NAME,NAME" --results results.
+
+    \b
+    Examples:
+      fnmf reproduce table-acc --datasets yale --methods NMF,FNMF
+      fnmf reproduce all --profile full --jobs 2
     """
     from fnmf.experiments import PROFILES, TARGETS, Order, run_plugin
     from fnmf.experiments import reproduce as run_experiments
@@ -155,36 +209,37 @@ def reproduce(
     unknown = [target for target in wanted if target not in (*TARGETS, "all")]
     if unknown:
         raise typer.BadParameter(f"{unknown[0]!r} is not a target; use all, {', '.join(TARGETS)}.")
-    if profile not in PROFILES:
-        raise typer.BadParameter(f"--profile {profile!r} is not known; use {', '.join(PROFILES)}.")
-    if again and adopted is None:
+    if chosen.profile not in PROFILES:
+        known = ", ".join(PROFILES)
+        raise typer.BadParameter(f"--profile {chosen.profile!r} is not known; use {known}.")
+    if stored.again and stored.adopted is None:
         raise typer.BadParameter("--again needs --from: it says which of those runs not to take.")
     command = shlex.join(["fnmf", *sys.argv[1:]])
-    plugins = [str(path.resolve()) for path in plugin or []]
+    plugins = [str(path.resolve()) for path in chosen.plugins or []]
     try:
         for path in plugins:
             run_plugin(path)
         with _Display() as display:
             order = Order(
                 wanted,
-                out,
-                profile=profile,
-                repeats=repeats,
-                results=results,
-                datasets=_names(datasets),
-                methods=_names(methods),
+                folders.out,
+                profile=chosen.profile,
+                repeats=chosen.repeats,
+                results=folders.results,
+                datasets=_names(chosen.datasets),
+                methods=_names(chosen.methods),
                 jobs=jobs,
-                data_home=data_home,
+                data_home=folders.data_home,
                 plugins=plugins,
-                run=run,
-                retry=retry,
-                adopted=adopted,
-                again=_names(again) or (),
+                run=stored.run,
+                retry=stored.retry,
+                adopted=stored.adopted,
+                again=_names(stored.again) or (),
                 command=command,
             )
             written = run_experiments(order, display.show, display.tell)
     except KeyboardInterrupt as error:
-        typer.echo(f"\nStopped; finished runs are in {out}. To go on: {command}", err=True)
+        typer.echo(f"\nStopped; finished runs are in {folders.out}. To go on: {command}", err=True)
         raise typer.Exit(exit_code(error)) from None
     except (ValueError, FileNotFoundError, ModuleNotFoundError) as error:
         typer.echo(f"fnmf reproduce: {error}", err=True)

@@ -1,7 +1,7 @@
 """One X: rows by block, by index and rescaled, whatever holds them."""
 
 from fnmf.data._blocks import BATCH, spans
-from fnmf.data._csr import canonical, check_structure
+from fnmf.data._csr import SPARSE_BELOW, canonical, check_structure
 from fnmf.data._draw import drawn
 from fnmf.data._mapped import MappedCSR
 from fnmf.data._missing import ExpectedView, Fill, IncompleteView, has_missing
@@ -12,6 +12,7 @@ from fnmf.data._views import View
 
 __all__ = [
     "BATCH",
+    "SPARSE_BELOW",
     "Data",
     "ExpectedView",
     "Fill",

@@ -4,6 +4,9 @@ from typing import Any
 
 import scipy.sparse as sp
 
+# Rows with a smaller share of entries other than 0 are quicker in CSR.
+SPARSE_BELOW = 0.05
+
 
 def check_structure(matrix: Any, name: str) -> None:
     """SciPy and scikit-learn accept indices out of range; a compiled kernel must never see them."""

@@ -213,7 +213,7 @@ def noised_yale(kind: str, *, random_state: Any = 0, **options: Any) -> Bunch:
     >>> faces.data.shape  # doctest: +SKIP
     (165, 256)
     """
-    from fnmf.datasets._load import load
+    from fnmf.datasets.loading import load
 
     check_choice("kind", kind, tuple(NOISED_YALE))
     faces = load("yale", **options)

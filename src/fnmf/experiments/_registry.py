@@ -13,7 +13,9 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from fnmf import datasets
-from fnmf.baselines import Method, register_method, registered
+from fnmf.baselines import Method, register_method
+from fnmf.baselines.registry import registered
+from fnmf.datasets.registry import SOURCES
 
 __all__ = ["Method", "Problem", "methods", "problems", "register_dataset", "register_method"]
 
@@ -115,7 +117,7 @@ def published() -> dict[str, dict[str, dict[str, float]]]:
 
 def _register_datasets() -> None:
     for name in TABLE_SETS:
-        title = datasets._registry.SOURCES[name].paper_name
+        title = SOURCES[name].paper_name
         loader = partial(_load_public, name)
         register_dataset(Problem(name, title, loader, table="clean"))
     for kind in datasets._noise.NOISED_YALE:

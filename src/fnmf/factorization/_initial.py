@@ -157,7 +157,7 @@ def _kmeans(
     mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
     U = np.tile(mean[:, None], (1, n_components))
     # A share of the mean keeps entries off 0, which a multiplicative update could never leave.
-    share = defaults.mean_share
+    share = defaults.negligible
     U[:, : len(centres)] = (1 - share) * centres.T + share * mean[:, None]
     labels = runner.empty(view, (), np.int64)
     runner.sweep(_NearestCentre(centres), parts_of(view), (labels,))

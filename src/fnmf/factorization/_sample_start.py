@@ -20,14 +20,19 @@ from fnmf.factorization.solver import ExecutionContext, Factors, Stopping, solve
 from fnmf.factorization.terms import AnchorTies, Objective, ResidualWeighting, Ties, Weighting
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
+# Bounds the memory of the sample.
+_MOST_ENTRIES = 1 << 25
+# Rounds of coordinate descent for the codes of all rows, and where these begin at least, as a share
+# of the largest of their row: the run over all rows continues from there.
+_ROUNDS, _LEAST = 5, 1e-3
+
 
 def sample_size(n: int, entries: float, defaults: Defaults = DEFAULTS) -> int:
     """How many of n rows with so many entries each are begun with; 0 for none."""
-    fewest = defaults.start_fewest
-    wanted = max(n // defaults.start_one_in, fewest)
-    size = int(min(wanted, defaults.start_most, defaults.start_entries / max(entries, 1)))
+    wanted = defaults.start_rows
+    size = int(min(wanted, _MOST_ENTRIES / max(entries, 1)))
     # Few rows are not worth a sample, nor is one of much fewer rows than wanted.
-    return size if n > 2 * fewest and 2 * size >= fewest else 0
+    return size if n > 2 * wanted and 2 * size >= wanted else 0
 
 
 class SolverRun(NamedTuple):
@@ -52,7 +57,6 @@ def start_on_sample(
     affinity: AnchorAffinity,
     factors: Factors,
     of: Sample,
-    defaults: Defaults = DEFAULTS,
 ) -> Factors:
     """Factors of all rows for a basis that has settled on a sample.
 
@@ -67,8 +71,7 @@ def start_on_sample(
     U = np.zeros_like(factors.U)
     U[used.kept] = found.U
     begun = Factors(U, factors.V, found.P if shared else factors.P, factors.weights)
-    rounds, least = defaults.start_rounds, defaults.start_least_code
-    solve_codes(run.context, objective, begun, run.solver, held, rounds=rounds, least=least)
+    solve_codes(run.context, objective, begun, run.solver, held, rounds=_ROUNDS, least=_LEAST)
     return begun
 
 

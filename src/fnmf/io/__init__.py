@@ -5,6 +5,7 @@ from fnmf.io._clean import Cleaning, clean
 from fnmf.io._decide import DECIDED_MISSING, DECIDED_NEGATIVE, decide
 from fnmf.io._encode import Encoding
 from fnmf.io._labels import add_labels
+from fnmf.io._numbers import MISSING
 from fnmf.io._prepared import Prepared
 from fnmf.io._raw import raw_cells
 from fnmf.io._read import READABLE, read_table
@@ -15,6 +16,7 @@ from fnmf.io._told import REMEDIES, Note, SeveralError, TableError, raise_all, w
 __all__ = [
     "DECIDED_MISSING",
     "DECIDED_NEGATIVE",
+    "MISSING",
     "READABLE",
     "REMEDIES",
     "Chunks",

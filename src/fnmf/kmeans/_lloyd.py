@@ -1,22 +1,24 @@
 """k-means in few dimensions, compiled: scikit-learn's checks would cost more than the work."""
 
+from typing import Any
+
 import numpy as np
 
 from fnmf._compile import njit
 from fnmf.kernels.compiler import FAST
 from fnmf.kmeans._seeding import chosen_rows, numbers_for
-from fnmf.relevance.defaults import DEFAULTS, Defaults
+
+# k-means in few dimensions has long come to rest.
+_MOST_ITERATIONS = 100
+# Passes of subspace iteration, and directions beyond those wanted, which help the last ones.
+_PASSES, _SPARE = 6, 4
 
 
-def quick_kmeans(
-    rows: np.ndarray, n_clusters: int, rng: np.random.RandomState, defaults: Defaults = DEFAULTS
-) -> np.ndarray:
+def quick_kmeans(rows: np.ndarray, n_clusters: int, rng: np.random.RandomState) -> np.ndarray:
     """Labels of one start of k-means; sums in the order of the rows, whatever the threads."""
     numbers = rng.random_sample((1, numbers_for(n_clusters)))
     whole = np.zeros(len(rows), np.int64)
-    return _within(
-        np.ascontiguousarray(rows), whole, n_clusters, numbers, 1, defaults.kmeans_iterations
-    )
+    return _within(np.ascontiguousarray(rows), whole, n_clusters, numbers, 1, _MOST_ITERATIONS)
 
 
 def halved(
@@ -24,14 +26,11 @@ def halved(
     groups: np.ndarray,
     fewest: int,
     rng: np.random.RandomState,
-    defaults: Defaults = DEFAULTS,
 ) -> np.ndarray:
     """Each group of at least ``fewest`` rows cut in two by k-means: 0 or 1 for every row."""
     large = np.count_nonzero(np.bincount(groups) >= fewest)
     numbers = rng.random_sample((large, numbers_for(2)))
-    return _within(
-        np.ascontiguousarray(rows), groups, 2, numbers, fewest, defaults.kmeans_iterations
-    )
+    return _within(np.ascontiguousarray(rows), groups, 2, numbers, fewest, _MOST_ITERATIONS)
 
 
 def best_kmeans(
@@ -39,11 +38,35 @@ def best_kmeans(
     n_clusters: int,
     rng: np.random.RandomState,
     starts: int,
-    defaults: Defaults = DEFAULTS,
 ) -> np.ndarray:
     """Labels of the start that ends nearest to its centres."""
-    found = [quick_kmeans(rows, n_clusters, rng, defaults) for _ in range(starts)]
+    found = [quick_kmeans(rows, n_clusters, rng) for _ in range(starts)]
     return min(found, key=lambda labels: _scatter(rows, labels))
+
+
+def principal_kmeans(rows: Any, n_clusters: int, seed: int, starts: int) -> np.ndarray:
+    """Labels of k-means along the principal directions of ``rows``, dense or CSR.
+
+    Many features may tell a little each and none of them much, as the words of short documents do.
+    Who is nearest is then mostly chance; means over many samples are not.
+    """
+    rng = np.random.RandomState(seed)
+    return best_kmeans(_leading(rows, n_clusters, rng), n_clusters, rng, starts)
+
+
+def _leading(rows: Any, count: int, rng: np.random.RandomState) -> np.ndarray:
+    """Coordinates of the rows about their mean in the directions of largest variance."""
+    n, d = rows.shape
+    mean = np.asarray(rows.mean(axis=0), np.float64).ravel()
+    width = min(count + _SPARE, n, d)
+    along = np.linalg.qr(rng.normal(size=(d, width)))[0]
+    for _ in range(_PASSES):
+        coordinates = rows @ along - mean @ along
+        spread = rows.T @ coordinates - np.outer(mean, coordinates.sum(axis=0))
+        along = np.linalg.qr(np.asarray(spread, np.float64))[0]
+    coordinates = np.asarray(rows @ along - mean @ along, np.float64)
+    turned = np.linalg.eigh(coordinates.T @ coordinates)[1][:, ::-1]
+    return coordinates @ turned[:, : min(count, width)]
 
 
 def _scatter(rows: np.ndarray, labels: np.ndarray) -> float:

@@ -35,6 +35,7 @@ class FittedLabels(Fitted):
     classes: np.ndarray | None = _kept("classes_", "k")
     label_distributions: np.ndarray | None = _kept("label_distributions_", "nk")
     label_relevance: np.ndarray | None = _kept("label_relevance_", "d")
+    labelled: np.ndarray | None = _kept("labelled_", "n")
     reached: np.ndarray | None = _kept("reached_", "n")
     suspicious_labels: np.ndarray | None = _kept("suspicious_labels_", None)
     violated_links: np.ndarray | None = _kept("violated_links_", "v?")
@@ -97,6 +98,7 @@ class GuidedScheme(RelevanceScheme):
             classes=spoken.classes,
             label_distributions=shares,
             label_relevance=spoken.told,
+            labelled=self.inputs.problem.guidance.known.codes >= 0,
             reached=spoken.reached,
             suspicious_labels=spoken.suspicious,
             violated_links=spoken.violated,

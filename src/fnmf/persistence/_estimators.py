@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fnmf._sklearn import OWN_ATTRIBUTES, kmeans_threads
-from fnmf.baselines import Method, registered
+from fnmf.baselines import Method
+from fnmf.baselines.registry import registered
 from fnmf.data import is_dask
 from fnmf.persistence._container import ModelFileError
 from fnmf.persistence._shapes import check_complete, check_kmeans, check_shapes

@@ -11,10 +11,9 @@ from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
 from fnmf.data import drawn
 from fnmf.execution import RowArray, Runner
 from fnmf.kmeans import best_kmeans
-from fnmf.relevance.columns import duplicate_groups
 from fnmf.relevance.crossfit import unexplained_flags
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.preparations import column_preparations, row_preparations
+from fnmf.relevance.preparations import column_preparations, duplicate_groups, row_preparations
 from fnmf.relevance.prepare import FeatureStatistics, Weights
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import (
@@ -111,7 +110,7 @@ def choose_preparation(
     n, d = statistics.view.shape
     c = settings.clusters
     even = Weights(np.ones((1, d)), np.zeros((1, d)))
-    if n < defaults.fewest_rows or c < 2:
+    if n <= defaults.fewest_rows or c < 2:
         return Choice(settings.row_norm != "none", np.ones(d), even, (), None, np.arange(n))
     search = search_on_sample(statistics, settings, c, seed, runner, defaults)
     context, candidates = search.context, search.candidates
@@ -218,9 +217,9 @@ def search_on_sample(
         weights, columns = column_weights(table, columns, n_clusters, seed, defaults)
         candidates = search_table(context, weights, settings.column_units, runner)
         return SampleSearch(context, candidates, sample, columns)
-    table = SampleTable.of(statistics.raw, statistics.typical, sample, defaults)
+    table = SampleTable.of(statistics.raw, statistics.typical, sample)
     table = table.without(unexplained_flags(table, n_clusters, seed, defaults))
-    groups = duplicate_groups(table, defaults, settings.feature_groups)
+    groups = duplicate_groups(table, settings.feature_groups)
     context = search_context(table, groups, *numbers)
     ways = SearchSpace(
         _rows(settings, table, defaults),
@@ -308,7 +307,7 @@ def _group_clusters(moments: Moments, m: int, seed: int, defaults: Defaults) -> 
         return np.arange(c)
     shapes = profiles(moments)
     rng = np.random.RandomState(seed)
-    return best_kmeans(shapes, m, rng, defaults.weightings_starts, defaults)
+    return best_kmeans(shapes, m, rng, defaults.weightings_starts)
 
 
 def _all_relevant(
@@ -316,6 +315,6 @@ def _all_relevant(
 ) -> bool:
     """Whether each of several weightings rests on features about as relevant as a single one's."""
     explained = relevance(found, defaults)
-    needed = defaults.weightings_relevance * float(weight_shares(single)[0] @ explained)
+    needed = 0.5 * float(weight_shares(single)[0] @ explained)
     enough = weight_shares(several) @ explained >= needed
     return bool(np.all(several.sum(axis=1) > 0) and np.all(enough))

@@ -9,9 +9,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from fnmf.kmeans import best_kmeans
+from fnmf.kmeans import best_kmeans, principal_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.means import principal_kmeans
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.weights import explained
 
@@ -47,7 +46,7 @@ def crossfit_relevance(
         order = rng.permutation(names)
         halves += [order[: len(order) // 2], order[len(order) // 2 :]]
     shares = _explained_by(table, groups, halves, n_clusters, rng, defaults)
-    if len(np.unique(groups[shares > 0])) < defaults.fewest_features:
+    if len(np.unique(groups[shares > 0])) < 2:
         # Among many useless columns two that belong together are seldom in different halves alone.
         shares = _explained_by(table, groups, names[:, None], n_clusters, rng, defaults)
     # A column counts with all of its features or not at all.
@@ -74,7 +73,7 @@ def _explained_by(
         if not made.any():
             continue
         part = np.ascontiguousarray(rows[:, made], np.float64)
-        labels = best_kmeans(part, n_clusters, rng, defaults.means_starts, defaults)
+        labels = best_kmeans(part, n_clusters, rng, defaults.means_starts)
         found = _beyond_chance(table, labels, n_clusters, defaults)
         shares = np.where(made, shares, np.maximum(shares, found))
         if len(names) == 1:
@@ -104,7 +103,7 @@ def unexplained_flags(
     if not flags.any() or np.count_nonzero(flags) > np.count_nonzero(others):
         return nothing
     rows = (table.rows[:, others] - table.mean[others]) / table.spread[others]
-    labels = principal_kmeans(rows, n_clusters, seed, defaults)
+    labels = principal_kmeans(rows, n_clusters, seed, defaults.means_starts)
     return flags & (_beyond_chance(table, labels, n_clusters, defaults) == 0)
 
 

@@ -81,7 +81,7 @@ def start_from(
 ) -> tuple[np.ndarray, RowArray]:
     """Basis with columns of unit length from the means of clusters, and codes from their labels."""
     # A share of the mean keeps components off 0, which a multiplicative update cannot leave.
-    U = (prepared.mean + (1 - defaults.mean_share) * moments.shifts).T * (weights.top > 0)[:, None]
+    U = (prepared.mean + (1 - defaults.negligible) * moments.shifts).T * (weights.top > 0)[:, None]
     norms = column_norms(U, np.sqrt(weights.top))
     V = partition_codes(labels, len(norms), prepared.view, runner, norms, defaults)
     return (U / norms).astype(prepared.view.dtype), V

@@ -15,6 +15,9 @@ from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.initial import InitialFit, column_norms, kmeans_start
 from fnmf.relevance.results import FoundClusters
 
+# For each layer before all are trained together.
+_ITERATIONS = 30
+
 
 def begin_layers(
     run: SolverRun,
@@ -31,7 +34,7 @@ def begin_layers(
     """
     factors, runner = start.factors, run.context.runner
     weights, dtype = found.weights, run.context.view.dtype
-    few = replace(run.stopping, max_iter=defaults.layer_iterations)
+    few = replace(run.stopping, max_iter=_ITERATIONS)
     plain = replace(run.objective, basis=UnitBasis(), ties=NoTies(dtype))
     # Features: weighted as in a single layer.
     U, V = kmeans_start(found.prepared, weights, sizes[0], seed, runner, defaults)
@@ -71,7 +74,7 @@ def _next_layer(
     view, runner = view_of(codes), run.context.runner
     rng = np.random.RandomState(seed)
     U, V = initial_factors(view, size, "kmeans", 1.0, rng, runner, defaults)
-    few = replace(run.stopping, max_iter=defaults.layer_iterations)
+    few = replace(run.stopping, max_iter=_ITERATIONS)
     factors = Factors(U.astype(codes.dtype), V, *_even(codes))
     solve(ExecutionContext(view, runner), _plain_objective(codes.dtype), factors, run.solver, few)
     return factors.V, factors.U

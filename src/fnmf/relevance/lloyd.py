@@ -16,7 +16,6 @@ from fnmf.affinity import nearest_anchors
 from fnmf.data import View
 from fnmf.execution import BlockSource, RowArray, Rows, Runner, parts_of
 from fnmf.relevance.choice import Choice
-from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights, capped_moments, prepare
 from fnmf.relevance.search import SearchContext
 from fnmf.relevance.weights import gates, weights_converged
@@ -49,7 +48,7 @@ def lloyd_all_rows(statistics: FeatureStatistics, choice: Choice, runner: Runner
     starts = (choice, replace(choice, weights=even))
     tried = [_lloyd(statistics, one, known, choice.sample, runner) for one in starts]
     best = max(tried, key=lambda one: one.explained)
-    for _ in range(defaults.lloyd_rounds):
+    for _ in range(defaults.refreshes):
         weights = _shared(*gates(best.moments, choice.units, defaults), context)
         if weights_converged(best.choice.weights.omega, weights.omega, defaults):
             break
@@ -61,15 +60,11 @@ def lloyd_all_rows(statistics: FeatureStatistics, choice: Choice, runner: Runner
 
 
 def nearest_mean(
-    weighted: View,
-    centres: np.ndarray,
-    omega: np.ndarray,
-    runner: Runner,
-    defaults: Defaults = DEFAULTS,
+    weighted: View, centres: np.ndarray, omega: np.ndarray, runner: Runner
 ) -> RowArray:
     """The nearest of some means of scaled rows, for rows in the weighted features."""
     there = (centres * np.sqrt(omega.max(axis=0)))[:, weighted.kept]
-    found = nearest_anchors(weighted, there, 1, runner, defaults).indices
+    found = nearest_anchors(weighted, there, 1, runner).indices
     labels = runner.empty(weighted, (), np.int32)
     runner.sweep(_FirstWork(), BlockSource(weighted), (labels, found))
     return labels
@@ -140,11 +135,11 @@ def _lloyd(
     prepared = prepare(statistics, choice.units, choice.weights, choice.unit, runner)
     view = prepared.view
     centres, _ = cluster_means(view if rows is None else view.subset(rows), known, k, runner)
-    labels = nearest_mean(prepared.weighted, centres, omega, runner, defaults)
+    labels = nearest_mean(prepared.weighted, centres, omega, runner)
     for _ in range(defaults.lloyd_passes):
         means, counts = cluster_means(view, labels, k, runner)
         centres = np.where(counts[:, None] > 0, means, centres)
-        before, labels = labels, nearest_mean(prepared.weighted, centres, omega, runner, defaults)
+        before, labels = labels, nearest_mean(prepared.weighted, centres, omega, runner)
         (moved,) = runner.sweep(_OtherWork(), BlockSource(view), (labels, before))
         if moved / view.shape[0] < defaults.still:
             break

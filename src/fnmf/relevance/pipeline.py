@@ -265,13 +265,13 @@ def _solver_run(inputs: Inputs, found: FoundClusters, start: InitialFit) -> tupl
     shared = len(start.factors.P) == 1
     basis = LayeredBasis() if settings.layers else UnitBasis()
     objective = Objective(start.weighting, ties, EvenRows(), basis, shared)
-    floor = defaults.exact_residual * len(start.factors.V) * prepared.energy
+    floor = defaults.negligible * len(start.factors.V) * prepared.energy
     stopping = Stopping(
         settings.max_iter,
         tol=settings.tol,
         floor=floor * prepared.varying * used,
-        codes=defaults.code_tolerance,
-        nearly=defaults.nearly_settled,
+        codes=defaults.settled,
+        nearly=defaults.settled,
     )
     context = ExecutionContext(view, inputs.runner)
     return SolverRun(context, objective, settings.solver, stopping), used
@@ -296,7 +296,7 @@ def _converged_on_sample(
     if not size:
         return factors
     inputs.progress.enter(Stage.SAMPLE)
-    return start_on_sample(run, used, found.affinity, factors, Sample(size, seed), inputs.defaults)
+    return start_on_sample(run, used, found.affinity, factors, Sample(size, seed))
 
 
 def _final_clusters(

@@ -20,6 +20,9 @@ from fnmf.statistics import (
 
 _TINY = 1e-12
 
+# Fourth powers of what is smaller beside the largest typical value are no numbers.
+_FAINT = 1e-30
+
 
 @dataclass(frozen=True)
 class Preparation:
@@ -140,7 +143,7 @@ def feature_statistics(
             return replace(capped_statistics(view, size, without), signed=True)
     sums, positive = column_sums(view, runner)
     typical = rounded(sums / np.maximum(positive, 1))
-    seen = typical > defaults.faint * typical.max(initial=0)
+    seen = typical > _FAINT * typical.max(initial=0)
     n_faint = int(np.count_nonzero(typical[~seen]))
     typical = np.where(seen, typical, 0)
     return capped_statistics(view, typical, defaults.cap * typical, n_faint)

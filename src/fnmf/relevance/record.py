@@ -8,18 +8,20 @@ from typing import Any
 import numpy as np
 
 from fnmf._fitted import Fitted, FittedClusters
+from fnmf._settings import Settings
 from fnmf.affinity import LabelledRows, confidence, neighbors_of
 from fnmf.data import IncompleteView, View
+from fnmf.exceptions import NoStructureWarning, WeightCollapseWarning
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization import Problem, anchor_codes, every_row, kept_rows, with_rounds
 from fnmf.factorization.solver import ExecutionContext, Factors
 from fnmf.factorization.terms import Ties, effective_features, empty_share, overlap
-from fnmf.relevance.choice import weight_shares
+from fnmf.relevance.choice import Choice, weight_shares
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.fit_warnings import fit_warnings
 from fnmf.relevance.lloyd import mean_coordinates
 from fnmf.relevance.results import FactorizedClusters, FoundClusters
 from fnmf.relevance.weights import qvalues, relevance
+from fnmf.statistics import Moments
 
 
 def clusters_record(
@@ -167,3 +169,43 @@ def _layer_components(factors: Factors) -> tuple[np.ndarray, ...] | None:
     if factors.layers is None:
         return None
     return tuple(np.ascontiguousarray(layer.T, factors.V.dtype) for layer in factors.layers)
+
+
+def faint_features(count: int) -> tuple[Warning, ...]:
+    """That some features are nothing beside the largest one, and what to do."""
+    if not count:
+        return ()
+    told = (
+        f"{count} features are so much smaller than the largest one that they cannot be seen "
+        "beside it and were left out; bring the columns of X to common units, for example with "
+        "sklearn.preprocessing.MinMaxScaler."
+    )
+    return (UserWarning(told),)
+
+
+def fit_warnings(
+    choice: Choice, found: Moments, settings: Settings, defaults: Defaults = DEFAULTS
+) -> list[Warning]:
+    """Warnings, the gravest first.
+
+    That the factorisation used all its iterations is none: weights and clusters are found before.
+    """
+    said: list[Warning] = []
+    if choice.real is False:
+        said.append(
+            NoStructureWarning(
+                "No structure beyond chance was found: clusters from one half of the features do "
+                "not come back in the other. The labels cut the data into parts that may mean "
+                "nothing; see structure_found_."
+            )
+        )
+    live = np.count_nonzero(found.live)
+    used = np.count_nonzero(choice.weights.top)
+    if used <= settings.clusters and used < defaults.negligible * live:
+        said.append(
+            WeightCollapseWarning(
+                f"The clusters rest on {used} of {live} features; more features may carry them in "
+                "other ways. Compare row_norm and column_units, or leave these features out."
+            )
+        )
+    return said

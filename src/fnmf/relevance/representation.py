@@ -62,7 +62,7 @@ class Representation:
         affinity, prepared = self.found.affinity, self.found.prepared
         assert isinstance(affinity, AnchorAffinity)
         used = prepared.used(self.found.weights.top > 0)
-        of, scores = Sample(self.defaults.kept_rows, self.seed), []
+        of, scores = Sample(self.defaults.sample_rows, self.seed), []
         kept: NeighborsKept | None = None
         for value in self.values:
             solved = solve_sample(self.run_with(value), used, affinity, factors, of)
@@ -83,7 +83,7 @@ class Representation:
         ]
         if len(found) == 1:
             return found[0]
-        n, most = self.run.context.view.shape[0], self.defaults.kept_rows
+        n, most = self.run.context.view.shape[0], self.defaults.sample_rows
         rows = drawn(n, most, np.random.RandomState(self.seed))
         kept = self._kept(rows)
         return found[int(np.argmax([kept(one.result.factors.V[rows]) for one in found]))]

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.data import IncompleteView, View
-from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.data import SPARSE_BELOW, IncompleteView, View
 from fnmf.statistics import Moments
 
 
@@ -40,16 +39,14 @@ class SampleTable:
     observed: np.ndarray | None = None
 
     @classmethod
-    def of(
-        cls, capped: View, typical: np.ndarray, sample: np.ndarray, defaults: Defaults = DEFAULTS
-    ) -> SampleTable:
+    def of(cls, capped: View, typical: np.ndarray, sample: np.ndarray) -> SampleTable:
         """Some rows of capped data; dense and CSR data give the same table."""
         rows: Any = capped.take(sample)
         observed = ~capped.gaps(sample) if isinstance(capped, IncompleteView) else None
         filled = rows.count_nonzero() if capped.sparse else np.count_nonzero(rows)
         # One power of two for all keeps single precision away from its ends.
         size = float(2.0 ** np.round(np.log2(max(float(typical.max(initial=0)), 1e-300))))
-        if observed is None and filled < defaults.sparse_below * rows.shape[0] * rows.shape[1]:
+        if observed is None and filled < SPARSE_BELOW * rows.shape[0] * rows.shape[1]:
             rows = sp.csr_array(rows)
             rows.data /= size
         else:

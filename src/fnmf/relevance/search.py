@@ -11,12 +11,10 @@ import numpy as np
 
 from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
 from fnmf.execution import Runner
-from fnmf.relevance.columns import duplicate_weights, redundancy
+from fnmf.kmeans import principal_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.means import principal_kmeans
-from fnmf.relevance.preparations import dominated_by_few, suited
+from fnmf.relevance.preparations import dominated_by_few, duplicate_weights, redundancy, suited
 from fnmf.relevance.sample import SampleTable
-from fnmf.relevance.selection import candidate_score, selection_score
 from fnmf.relevance.weights import cap_uncertain_features, gates, relevance, weights_converged
 from fnmf.statistics import Moments
 
@@ -70,7 +68,7 @@ class Candidate:
     explained : float
         Independent features that the clusters explain.
     score : float
-        By which candidates are compared: that of ``selection``, or how well clusters of a table
+        By which candidates are compared: ``candidate_score``, or how well clusters of a table
         agree between halves of the columns and of the rows.
     association : float or None
         Agreement of halves of the columns in standard deviations from chance, if it is known.
@@ -160,10 +158,7 @@ def search_preparations(
     ]
     found = _all(runner.each(lambda unit, names: _family(context, unit, names, runner), items))
     best = max(found, key=lambda one: one.score)
-    if (
-        ways.means
-        and max(one.modularity for one in found) < context.defaults.means_below_modularity
-    ):
+    if ways.means and max(one.modularity for one in found) < context.defaults.nearly_all:
         others = _all(runner.each(lambda unit, names: _about_means(context, unit, names), items))
         # Clusters of very uneven sizes have little modularity; halves of the largest have more,
         # and explain less.
@@ -205,7 +200,7 @@ def _typical(context: SearchContext, unit: bool, units: np.ndarray, runner: Runn
     relatives need not begin at all; data without noise is met with equal votes.
     """
     begin = partial(_rounds, context, unit, units, _even(context), min(context.refreshes, 1))
-    best, most = begin(), context.defaults.nearly_all_features * len(units)
+    best, most = begin(), context.defaults.nearly_all * len(units)
     if np.count_nonzero(best.weights) < most:
         starts = [context.independence]
         if 1 < np.count_nonzero(context.related) < most:
@@ -264,7 +259,7 @@ def _rounds(
             small_graphs(rows), context.n_neighbors, context.n_clusters, context.defaults
         )
         if means:
-            labels = principal_kmeans(rows, context.n_clusters, context.seed, defaults)
+            labels = principal_kmeans(rows, context.n_clusters, context.seed, defaults.means_starts)
         else:
             known = (labels,) if len(labels) else ()
             parts = partition(
@@ -298,3 +293,43 @@ def refit_candidate(context: SearchContext, chosen: Candidate) -> Candidate:
     units, means = context.table.units(columns), chosen.clusters == "means"
     found = _rounds(context, chosen.unit, units, _even(context), context.refreshes, means=means)
     return _candidate(chosen.unit, columns, chosen.clusters, found, context.defaults)
+
+
+def candidate_score(
+    modularity: float,
+    explained: float,
+    columns: str,
+    clusters: str,
+    unit: bool,
+    defaults: Defaults = DEFAULTS,
+) -> float:
+    """The larger, the better; comparable across graphs and features of the same samples.
+
+    Parameters
+    ----------
+    modularity : float
+        Of the clusters on their own graph, at most 1.
+    explained : float
+        Number of independent features that the clusters explain.
+    columns : {"own", "typical", "gated", "spread"}
+        Units of the features.
+    clusters : {"graph", "means"}
+        Where clusters come from.
+    unit : bool
+        Whether rows had unit length.
+    defaults : Defaults
+        Weights and prices of the score.
+    """
+    # A preparation must earn what it changes: common units lose digits that meant something, and
+    # rows of unit length are the habit of the field.
+    prior = defaults.common_units_price if columns in ("typical", "spread") else 0.0
+    prior = prior + defaults.means_price * (clusters == "means")
+    score = selection_score(modularity, explained, defaults)
+    return score - prior + defaults.unit_rows_bonus * unit
+
+
+def selection_score(modularity: float, explained: float, defaults: Defaults = DEFAULTS) -> float:
+    """The score without what a preparation must earn: log Q / (1 − Q) + 3 log E."""
+    lack = max(1 - modularity, defaults.negligible)
+    held, gained = (np.log(max(one, np.finfo(float).tiny)) for one in (modularity, explained))
+    return float(held - np.log(lack) + defaults.explained_weight * gained)

@@ -14,8 +14,10 @@ from fnmf.affinity import nearest_rows, partition, small_graph
 from fnmf.execution import Runner
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.search import Candidate, SearchContext, refit_candidate
-from fnmf.relevance.selection import association
 from fnmf.relevance.weights import relevance
+
+# Information that differs by less between shuffles does not differ.
+_ROUNDING = 1e-9
 
 
 def structure(context: SearchContext, chosen: Candidate, runner: Runner) -> float | None:
@@ -33,12 +35,11 @@ def structure(context: SearchContext, chosen: Candidate, runner: Runner) -> floa
     order = np.argsort(-explained, kind="stable")
     names = list(dict.fromkeys(groups[order][live[order]].tolist()))
     # A single feature of unit length is the same everywhere.
-    fewest = defaults.fewest_features
-    if len(names) < (2 * fewest if chosen.unit else fewest):
+    if len(names) < (4 if chosen.unit else 2):
         return None
     rng = np.random.RandomState(context.seed)
     found = -np.inf
-    for _ in range(defaults.feature_splits):
+    for _ in range(defaults.splits):
         turns = rng.randint(2, size=len(names) // 2)
         first = np.isin(groups, [names[2 * pair + turn] for pair, turn in enumerate(turns)])
         halves = [(live & first,), (live & ~first,)]
@@ -112,7 +113,7 @@ def feature_halves(
     """
     scale, groups = factors(context, chosen), context.groups
     names = np.unique(groups[scale > 0])
-    if len(names) < context.defaults.fewest_features:
+    if len(names) < 2:
         return []
     rng = np.random.RandomState(context.seed)
     graphs = []
@@ -149,7 +150,7 @@ def features_agree(
 def agreement(context: SearchContext, chosen: Candidate, runner: Runner) -> float | None:
     """How far halves of the features that a candidate uses agree; ``None`` if they are too few."""
     splits, end = (
-        context.defaults.feature_splits,
+        context.defaults.splits,
         (context.n_clusters, context.seed, context.defaults),
     )
     graphs = feature_halves(context, chosen, context.n_neighbors, splits)
@@ -174,7 +175,7 @@ def agrees_beyond_chance(context: SearchContext, chosen: Candidate, runner: Runn
     if found is None or found <= margin:
         return False
     rng = np.random.RandomState(context.seed)
-    for _ in range(context.defaults.sample_shuffles):
+    for _ in range(context.defaults.splits):
         other = replace(context, table=context.table.shuffled(rng))
         chance = agreement(other, refit_candidate(other, chosen), runner)
         if chance is not None and found <= chance + margin:
@@ -225,3 +226,27 @@ def _quick(
     return partition(
         graph, n_clusters, seed, starts=starts, others=others, defaults=defaults
     ).labels
+
+
+def association(
+    one: np.ndarray, other: np.ndarray, n_clusters: int, defaults: Defaults = DEFAULTS
+) -> float:
+    """How much two labellings agree: mutual information in standard deviations from chance.
+
+    Chance is what shuffling the samples makes of it. A chi-square would be simpler, and take two
+    tiny clusters that happen to meet for more than they are.
+    """
+    rng = np.random.RandomState(0)
+    shuffles = (rng.permutation(other) for _ in range(defaults.shuffles))
+    chance = [_information(one, shuffled, n_clusters) for shuffled in shuffles]
+    spread = float(np.std(chance, ddof=1))
+    if spread <= _ROUNDING:
+        return 0.0
+    return (_information(one, other, n_clusters) - float(np.mean(chance))) / spread
+
+
+def _information(one: np.ndarray, other: np.ndarray, n_clusters: int) -> float:
+    """Mutual information of two labellings in nats, up to what their sizes alone decide."""
+    counts = np.bincount(one * n_clusters + other, minlength=n_clusters**2)
+    counts = counts[counts > 0]
+    return float(counts @ np.log(counts)) / len(one)

@@ -90,7 +90,7 @@ def has_modes(values: np.ndarray, seed: int, defaults: Defaults = DEFAULTS) -> b
     """
     rng = np.random.RandomState(seed)
     for parts in range(2, defaults.most_modes + 1):
-        labels = best_kmeans(values[:, None], parts, rng, defaults.means_starts, defaults)
+        labels = best_kmeans(values[:, None], parts, rng, defaults.means_starts)
         groups = sorted((values[labels == a] for a in np.unique(labels)), key=np.median)
         pairs = list(pairwise(groups))
         if pairs and all(_apart(one, other, values, defaults) for one, other in pairs):
@@ -107,7 +107,7 @@ def _apart(one: np.ndarray, other: np.ndarray, values: np.ndarray, defaults: Def
         for place in (low, (low + high) / 2, high)
     )
     peaks = min(left, right)
-    deep = peaks - valley > defaults.valley * np.sqrt(max(peaks + valley, 1.0))
+    deep = peaks - valley > defaults.beyond_chance * np.sqrt(max(peaks + valley, 1.0))
     return bool(
         deep and other.mean() - one.mean() > defaults.modes_apart * (one.std() + other.std())
     )

@@ -23,7 +23,7 @@ from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.prepare import FeatureStatistics
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import Candidate, SearchContext
-from fnmf.relevance.selection import association
+from fnmf.relevance.structure import association
 from fnmf.relevance.table_columns import CONTINUOUS, column_groups, column_kinds, has_modes
 from fnmf.statistics import CONSTANT
 
@@ -113,7 +113,7 @@ def _share_units(known: np.ndarray, defaults: Defaults) -> bool:
     together = np.abs(ranges - usual) <= defaults.like_ranges * usual
     together &= np.abs(lowest - np.median(lowest)) <= defaults.like_lowest * usual
     scatter = np.nanvar(known, axis=0)
-    return bool(scatter @ together >= defaults.nearly_all_features * scatter.sum())
+    return bool(scatter @ together >= defaults.nearly_all * scatter.sum())
 
 
 def _known(rows: np.ndarray, observed: np.ndarray) -> np.ndarray:
@@ -147,7 +147,7 @@ def column_weights(
     """
     weights = crossfit_relevance(table, columns.groups, n_clusters, seed, defaults)
     shared = len(np.unique(columns.groups[weights > 0]))
-    if shared < defaults.fewest_features or shared <= defaults.few_columns:
+    if shared < 2 or shared <= defaults.few_columns:
         modes = [
             kind == CONTINUOUS and has_modes(own, seed, defaults)
             for kind, own in zip(columns.kinds, table.observed_columns(), strict=True)
@@ -221,7 +221,7 @@ def cluster_table(context: SearchContext, rows: np.ndarray, clusters: str) -> np
     k, seed, defaults = context.n_clusters, context.seed, context.defaults
     if clusters == "means":
         rng = np.random.RandomState(seed)
-        return best_kmeans(rows.astype(np.float64), k, rng, defaults.table_starts, defaults)
+        return best_kmeans(rows.astype(np.float64), k, rng, defaults.table_starts)
     graph = in_few_parts(small_graphs(rows), context.n_neighbors, k, defaults)
     return partition(graph, k, seed, starts=defaults.partition_starts, defaults=defaults).labels
 
@@ -231,10 +231,10 @@ def _column_halves(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Pairs of labels from two halves of the columns in use."""
     names = np.unique(context.groups[factors > 0])
-    if len(names) < context.defaults.fewest_features:
+    if len(names) < 2:
         return
     rng = np.random.RandomState(context.seed)
-    for _ in range(context.defaults.feature_splits):
+    for _ in range(context.defaults.splits):
         first = np.isin(context.groups, rng.permutation(names)[: len(names) // 2])
         one, other = (
             context.table.scaled(np.where(half, factors, 0), unit=False) for half in (first, ~first)

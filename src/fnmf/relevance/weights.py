@@ -107,7 +107,7 @@ def _explained_by_cells(
 def relevance(moments: Moments, defaults: Defaults = DEFAULTS) -> np.ndarray:
     """Share of each feature that the clusters explain beyond chance, between 0 and 1."""
     found = explained(moments, np.zeros(len(moments.counts), np.intp), 1)
-    chance = (found.level + defaults.relevant * found.spread)[0]
+    chance = (found.level + defaults.significant * found.spread)[0]
     beyond = (found.share[0] - chance) / np.maximum(1 - chance, _TINY)
     return np.where(moments.live & (chance < 1), np.clip(beyond, 0, 1), 0)
 
@@ -138,10 +138,10 @@ def relevance_weights(
     # A feature that is constant in each cluster must still be compared with chance.
     within = np.maximum(found.within / unit, CONSTANT)
     share = between / (between + within)
-    rival = defaults.rival_share * between.max(axis=0)
-    least = min(defaults.least_explained, defaults.least_of_best * _among_best(between, moments))
+    rival = defaults.minor * between.max(axis=0)
+    least = min(defaults.least_explained, defaults.minor * _among_best(between, moments))
     begins = found.level + defaults.weight_begins * found.spread
-    full = found.level + defaults.weight_full * found.spread
+    full = found.level + 2 * defaults.weight_begins * found.spread
     low = np.maximum(np.maximum(begins, rival), least)
     high = np.maximum(np.maximum(full, 2 * rival), 2 * least)
     low, high = (bound / np.maximum(bound + within, _TINY) for bound in (low, high))
@@ -200,7 +200,7 @@ def cap_uncertain_features(
 
 def weights_converged(before: np.ndarray, after: np.ndarray, defaults: Defaults = DEFAULTS) -> bool:
     """Whether weights have changed too little to matter."""
-    return bool(np.abs(after - before).sum() <= defaults.weight_tolerance * before.sum())
+    return bool(np.abs(after - before).sum() <= defaults.negligible * before.sum())
 
 
 def chance_probabilities(moments: Moments) -> np.ndarray:

@@ -1,8 +1,5 @@
 """One self-contained HTML page from a fitted model, or from two of them."""
 
-from fnmf.display import feature_names
-from fnmf.reporting._page import write_page
 from fnmf.reporting._report import Report, compare, report
-from fnmf.reporting._summary import About, summarise
 
-__all__ = ["About", "Report", "compare", "feature_names", "report", "summarise", "write_page"]
+__all__ = ["Report", "compare", "report"]

@@ -1,18 +1,18 @@
-"""The doors: a report of one model, a comparison of two."""
+"""What users call: a report of one model, a comparison of two."""
 
 import html
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from fnmf._atomic import atomic_file
 from fnmf.choosing import NumberOfClusters, restart_agreement
 from fnmf.reporting._compare import compare_models
-from fnmf.reporting._page import render, render_comparison
-from fnmf.reporting._summary import About, summarise
+from fnmf.reporting.page import render, render_comparison
+from fnmf.reporting.summary import About, summarise
 
 _HEIGHT = 900
 
@@ -53,20 +53,26 @@ class Report:
         return f"Report of {len(self.html):,} characters; .save(path) writes it"
 
 
+class PageOptions(TypedDict, total=False):
+    """What :func:`report` shows beside the model."""
+
+    title: str | None
+    feature_names: Sequence[Any] | None
+    sample_names: Sequence[Any] | None
+    labels_true: Sequence[Any] | None
+    image_shape: tuple[int, int] | None
+    notes: Sequence[str]
+    unit: str
+    choice: NumberOfClusters | None
+
+
 def report(
     model: Any,
     X: Any,
     path: str | os.PathLike[str] | None = None,
     *,
-    title: str | None = None,
-    feature_names: Sequence[Any] | None = None,
-    sample_names: Sequence[Any] | None = None,
-    labels_true: Sequence[Any] | None = None,
-    image_shape: tuple[int, int] | None = None,
     n_restarts: int = 0,
-    notes: Sequence[str] = (),
-    unit: str = "samples",
-    choice: NumberOfClusters | None = None,
+    **options: Unpack[PageOptions],
 ) -> Report | None:
     """Describe a fitted model on one self-contained HTML page.
 
@@ -120,17 +126,7 @@ def report(
     True
     """
     X = _plain(X)
-    about = About(
-        title=title,
-        names=feature_names,
-        samples=sample_names,
-        labels_true=labels_true,
-        image_shape=image_shape,
-        notes=notes,
-        unit=unit,
-        choice=choice,
-    )
-    summary = summarise(model, X, about, restart_agreement(model, X, n_restarts))
+    summary = summarise(model, X, About(**options), restart_agreement(model, X, n_restarts))
     return _finish(render(summary), path)
 
 

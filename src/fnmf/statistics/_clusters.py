@@ -19,7 +19,7 @@ _CELLS_AT_ONCE = 1 << 22
 
 def notice(n_features: int) -> float:
     """Standard deviations to stand out: the largest of many normal numbers is no news."""
-    return max(DEFAULTS.relevant, math.sqrt(2 * math.log(max(n_features, 1))))
+    return max(DEFAULTS.significant, math.sqrt(2 * math.log(max(n_features, 1))))
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def cluster_statistics(X: Any, labels: Any) -> Statistics:
     Examples
     --------
     >>> import numpy as np
-    >>> from fnmf.describe import cluster_statistics
+    >>> from fnmf.statistics import cluster_statistics
     >>> cluster_statistics(np.array([[1.0], [3.0], [8.0]]), ["a", "a", "b"]).means.tolist()
     [[2.0], [8.0]]
     """

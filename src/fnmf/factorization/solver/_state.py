@@ -50,7 +50,7 @@ class Stopping:
     tol: float = 1e-4
     floor: float = 0.0
     codes: float = 10.0
-    nearly: float = DEFAULTS.nearly_settled
+    nearly: float = DEFAULTS.settled
 
 
 class Progress(NamedTuple):

@@ -31,7 +31,7 @@ def empty_share(
     live = energy > 0
     if not live.any():
         return np.zeros(len(weights))
-    empty = energy < defaults.empty_feature * energy[live].mean()
+    empty = energy < defaults.negligible * energy[live].mean()
     return weights[:, empty].sum(axis=1) / np.maximum(weights.sum(axis=1), np.finfo(float).tiny)
 
 

@@ -23,6 +23,7 @@ from fnmf.reporting._layout import HEIGHT, WIDTH
 from fnmf.reporting._payload import Ranked, payload
 from fnmf.reporting._samples import chosen_samples, draw_samples
 from fnmf.reporting._settings import number_of_clusters, parameters, preparations
+from fnmf.reporting.labels import class_names, label_summary
 from fnmf.statistics import Statistics, cluster_statistics
 from fnmf.validation import unit_of
 
@@ -38,8 +39,8 @@ class About:
     """What a model does not know of itself: title, names, known classes, where data come from."""
 
     title: str | None = None
-    names: Sequence[Any] | None = None
-    samples: Sequence[Any] | None = None
+    feature_names: Sequence[Any] | None = None
+    sample_names: Sequence[Any] | None = None
     labels_true: Sequence[Any] | None = None
     image_shape: tuple[int, ...] | None = None
     unit: str = "samples"
@@ -76,8 +77,8 @@ def summarise(
         raise ValueError(
             f"the model has {len(stats.names)} clusters; the report shows at most {_MOST_CLUSTERS}."
         )
-    known = feature_names(model, X.shape[1], about.names)
-    rows = sample_names(X.shape[0], about.samples)
+    known = feature_names(model, X.shape[1], about.feature_names)
+    rows = sample_names(X.shape[0], about.sample_names)
     if image_shape is not None and int(np.prod(image_shape)) != X.shape[1]:
         raise ValueError(
             f"image_shape={image_shape} has {int(np.prod(image_shape))} pixels, "
@@ -94,11 +95,13 @@ def summarise(
     )
     drawn = draw_samples(model, X, stats)
     stability = stabilities(model, agreement)
-    flags = columns.flags(known, about.sources)
+    flags, called = columns.flags(known, about.sources), class_names(model)
     clusters = clusters_in_detail(model, stats, matters, known, rows, image_shape, flags)
     for c, (entry, described_as) in enumerate(zip(clusters, described, strict=True)):
         entry |= cluster_answer(described_as, image_shape, classes, c)
         entry["stability"] = None if stability is None else stability[c]
+        if called is not None:
+            entry["title"] = called[int(stats.names[c])]
     features = feature_summary(shown, by_column, columns.names, image_shape)
     number = number_of_clusters(about.choice or NumberOfClusters.recalled(model))
     return {
@@ -120,6 +123,7 @@ def summarise(
         "facts": _facts(X.shape[0], len(columns.names), stats, unit),
         "quality": _quality(model, seen, classes),
         "clusters": clusters,
+        "labels": label_summary(model, rows, unit),
         "classes": None if classes is None else {**classes, "codes": None},
         "weights": weightings(shown, by_column, columns.names, image_shape),
         "features": features,

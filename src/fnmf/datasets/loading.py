@@ -18,10 +18,8 @@ from fnmf.datasets._files import (
     write_npz,
 )
 from fnmf.datasets._parsers import Arrays
-from fnmf.datasets._registry import SOURCES, Original, Source
 from fnmf.datasets._synthetic import make_noisy_gaussians
-
-__all__ = ["available", "cache_home", "load"]
+from fnmf.datasets.registry import SOURCES, Original, Source
 
 ENVIRONMENT = "FNMF_DATA_HOME"
 _TOY_SEED = 0
