@@ -99,15 +99,18 @@ def project_block(data, indices, pointers, table, P, shared, out):  # type: igno
             out[i, a] = products[0, a]
 
 
+@njit(nogil=True, cache=True)
 def codes_block(  # type: ignore[no-untyped-def]
     data, indices, pointers, table, V, P, pull, degree, strength, hessians, prices, rule, tiny
 ):
     """See ``dense.codes_block``; P and V take a pass over the entries each."""
-    rows, tied = (data, indices, pointers, table, V, P), (pull, degree, strength)
-    moments = np.empty((0, 0), data.dtype)
+    moments = zeros(0, 0, data)
     if prices is not None:
-        moments, _, _ = assign_block(*rows, hessians, prices, True, False, tiny)
-    targets, grams = _codes_block(*rows, *tied, hessians, rule, tiny)
+        moments, _, _ = assign_block(
+            data, indices, pointers, table, V, P, hessians, prices, True, False, tiny
+        )
+    tied = pull, degree, strength
+    targets, grams = _codes_block(data, indices, pointers, table, V, P, *tied, hessians, rule, tiny)
     return targets, grams, moments
 
 

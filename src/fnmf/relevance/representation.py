@@ -17,6 +17,9 @@ from fnmf.factorization.solver import Factors, solve
 from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.results import FoundClusters, SmoothedCodes
 
+# After so many iterations it can be seen which smoothness keeps most neighbours.
+_TRIED = 10
+
 
 def smoothness_values(settings: Settings, defaults: Defaults) -> tuple[float, ...]:
     """What ``representation`` wants to be tried; one value is one to be taken."""
@@ -70,23 +73,24 @@ class Representation:
             scores.append(kept(solved.factors.V))
         return self.values[int(np.argmax(scores))]
 
-    def of_all(
-        self,
-        first: SmoothedCodes,
-        start: Factors,
-        cache: CheckpointCache,
-    ) -> SmoothedCodes:
-        """The best codes of all rows; ``first`` are there already, others begin at ``start``."""
-        found = [
-            first if value == first.smoothness else self._solved(value, deepcopy(start), cache)
+    def of_all(self, first: SmoothedCodes, cache: CheckpointCache) -> SmoothedCodes:
+        """The best codes of all rows; ``first`` are there already, and others begin with them."""
+        tried = [
+            first if value == first.smoothness else self._tried(value, first.result.factors)
             for value in self.values
         ]
-        if len(found) == 1:
-            return found[0]
-        n, most = self.run.context.view.shape[0], self.defaults.sample_rows
-        rows = drawn(n, most, np.random.RandomState(self.seed))
-        kept = self._kept(rows)
-        return found[int(np.argmax([kept(one.result.factors.V[rows]) for one in found]))]
+        chosen = tried[0]
+        if len(tried) > 1:
+            n, most = self.run.context.view.shape[0], self.defaults.sample_rows
+            rows = drawn(n, most, np.random.RandomState(self.seed))
+            kept = self._kept(rows)
+            chosen = tried[int(np.argmax([kept(one.result.factors.V[rows]) for one in tried]))]
+        if chosen is first:
+            return first
+        checkpoint = cache.solver_checkpoint(f"{self.seed}-{chosen.smoothness:g}")
+        run = self.run_with(chosen.smoothness)
+        given = run.context, run.objective, chosen.result.factors, run.solver, run.stopping
+        return replace(chosen, result=solve(*given, checkpoint=checkpoint))
 
     def run_with(self, value: float) -> SolverRun:
         """The run with another smoothness."""
@@ -94,10 +98,11 @@ class Representation:
         ties = ties_along(self.found.affinity, strength, self.run.context.view.dtype)
         return self.run._replace(objective=replace(self.run.objective, ties=ties))
 
-    def _solved(self, value: float, start: Factors, cache: CheckpointCache) -> SmoothedCodes:
-        run, checkpoint = self.run_with(value), cache.solver_checkpoint(f"{self.seed}-{value:g}")
-        given = run.context, run.objective, start, run.solver, run.stopping
-        result = solve(*given, checkpoint=checkpoint)
+    def _tried(self, value: float, begun: Factors) -> SmoothedCodes:
+        """Codes of this smoothness after a few iterations."""
+        run = self.run_with(value)
+        stopping = replace(run.stopping, max_iter=min(_TRIED, run.stopping.max_iter))
+        result = solve(run.context, run.objective, deepcopy(begun), run.solver, stopping)
         return SmoothedCodes(value, run.objective.ties, result)
 
     def _kept(self, rows: np.ndarray) -> NeighborsKept:
