@@ -14,6 +14,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
+from fnmf._compile import njit
 from fnmf.affinity._moves import Lists, Partition, exchange, improved
 from fnmf.kmeans import quick_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
@@ -163,11 +164,24 @@ def leading_vectors(
 def _filtered(similarity: sp.csr_array, block: np.ndarray, high: float) -> np.ndarray:
     """The Chebyshev polynomial that is small from -1 to ``high`` and grows beyond, of the graph."""
     half, centre = (high + 1) / 2, (high - 1) / 2
-    before, now = block, (similarity @ block - centre * block) / half
-    for _ in range(_DEGREE - 1):
-        after = similarity @ now
-        after -= centre * now
-        after *= 2 / half
-        after -= before
-        before, now = now, after
+    lists = similarity.indptr, similarity.indices, similarity.data
+    before, now, after = np.zeros_like(block), block, np.empty_like(block)
+    for step in range(_DEGREE):
+        _next(*lists, now, before, centre, (2 if step else 1) / half, after)
+        before, now, after = now, after, before if step else np.empty_like(block)
     return now
+
+
+@njit(nogil=True, cache=True)
+def _next(pointers, neighbours, similarity, now, before, centre, factor, after):  # type: ignore[no-untyped-def]
+    """after = factor * (similarity @ now - centre * now) - before."""
+    n, width = now.shape
+    for i in range(n):
+        for a in range(width):
+            after[i, a] = 0
+        for p in range(pointers[i], pointers[i + 1]):
+            weight, row = similarity[p], neighbours[p]
+            for a in range(width):
+                after[i, a] += weight * now[row, a]
+        for a in range(width):
+            after[i, a] = factor * (after[i, a] - centre * now[i, a]) - before[i, a]

@@ -102,38 +102,36 @@ def _within(
 def _lloyd(rows: np.ndarray, centres: np.ndarray, iterations: int) -> np.ndarray:
     """Assign and average until no sample moves; a centre without samples stays where it is."""
     labels, counts = np.full(len(rows), -1), np.empty(len(centres))
-    sums = np.empty_like(centres)
-    for _ in range(iterations):
-        if _assign(rows, centres, labels, sums, counts) == 0:
-            break
-        held = counts > 0
-        centres[held] = sums[held] / counts[held, None]
+    _moved(rows, centres, labels, np.empty_like(centres), counts, iterations)
     return labels
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
-def _assign(rows, centres, labels, sums, counts):  # type: ignore[no-untyped-def]
-    """Labels, sums and counts of the nearest centres; returns how many labels are new."""
-    n, d = rows.shape
-    k = len(centres)
-    for a in range(k):
-        counts[a] = 0
-        for f in range(d):
-            sums[a, f] = 0
-    moved = 0
-    for i in range(n):
-        best, nearest = 0, np.inf
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def _moved(rows, centres, labels, sums, counts, iterations):  # type: ignore[no-untyped-def]
+    (n, d), k = rows.shape, len(centres)
+    for _ in range(iterations):
         for a in range(k):
-            distance = 0.0
+            counts[a] = 0
             for f in range(d):
-                gap = rows[i, f] - centres[a, f]
-                distance += gap * gap
-            if distance < nearest:
-                best, nearest = a, distance
-        if labels[i] != best:
-            labels[i] = best
-            moved += 1
-        counts[best] += 1
-        for f in range(d):
-            sums[best, f] += rows[i, f]
-    return moved
+                sums[a, f] = 0
+        moved = 0
+        for i in range(n):
+            best, nearest = 0, np.inf
+            for a in range(k):
+                distance = 0.0
+                for f in range(d):
+                    gap = rows[i, f] - centres[a, f]
+                    distance += gap * gap
+                if distance < nearest:
+                    best, nearest = a, distance
+            if labels[i] != best:
+                labels[i] = best
+                moved += 1
+            counts[best] += 1
+            for f in range(d):
+                sums[best, f] += rows[i, f]
+        if moved == 0:
+            break
+        for a in range(k):
+            for f in range(d if counts[a] > 0 else 0):
+                centres[a, f] = sums[a, f] / counts[a]

@@ -39,40 +39,46 @@ def numbers_for(n_clusters: int) -> int:
 
 def chosen_rows(X: np.ndarray, n_clusters: int, numbers: np.ndarray) -> np.ndarray:
     """Which rows become centres, by random numbers from 0 to 1."""
-    n_samples = len(X)
-    trials = numbers[1:].reshape(max(n_clusters - 1, 1), -1)
+    n_trials = (len(numbers) - 1) // max(n_clusters - 1, 1)
     chosen = np.empty(n_clusters, np.int64)
-    chosen[0] = int(numbers[0] * n_samples)
-    closest = np.full(n_samples, np.inf, X.dtype)
-    distances, sums = _closest(X, chosen[:1], closest)
-    closest, total = distances[0], sums[0]
-    for number in range(1, n_clusters):
-        mass = np.cumsum(closest, dtype=np.float64)
-        places = np.searchsorted(mass, trials[number - 1] * total)
-        candidates = np.minimum(places, n_samples - 1)
-        distances, sums = _closest(X, candidates, closest)
-        best = int(np.argmin(sums))
-        closest, total = distances[best], sums[best]
-        chosen[number] = candidates[best]
+    distances = np.empty((1 + max(n_trials, 1), len(X)), X.dtype)
+    distances[0] = np.inf
+    _choose(X, numbers, n_trials, distances, np.empty(len(X)), chosen)
     return chosen
 
 
-def _closest(
-    X: np.ndarray, candidates: np.ndarray, closest: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Squared distances to the nearest centre if a candidate became one; and their sums."""
-    distances, sums = np.empty((len(candidates), len(X)), X.dtype), np.zeros(len(candidates))
-    _measure(X, candidates, closest, distances, sums)
-    return distances, sums
-
-
-@njit(nogil=True, cache=True, fastmath=FAST)
-def _measure(X, candidates, closest, distances, sums):  # type: ignore[no-untyped-def]
-    for i in range(X.shape[0]):
-        for j in range(candidates.size):
-            square = X.dtype.type(0)
-            for k in range(X.shape[1]):
-                gap = X[i, k] - X[candidates[j], k]
-                square += gap * gap
-            distances[j, i] = min(square, closest[i])
-            sums[j] += distances[j, i]
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def _choose(X, numbers, n_trials, distances, mass, chosen):  # type: ignore[no-untyped-def]
+    """``distances`` to the nearest centre come first, then those with each candidate."""
+    n_samples, used, total = len(X), 1, 0.0
+    for number in range(len(chosen)):
+        below, smallest, nearest = 0.0, np.inf, 1
+        for i in range(n_samples if number > 0 else 0):
+            below += distances[0, i]
+            mass[i] = below
+        for trial in range(n_trials if number > 0 else 1):
+            if number == 0:
+                candidate = int(numbers[0] * n_samples)
+            else:
+                place = numbers[used] * total
+                used += 1
+                candidate, end = 0, n_samples - 1
+                while candidate < end:
+                    middle = (candidate + end) // 2
+                    if mass[middle] < place:
+                        candidate = middle + 1
+                    else:
+                        end = middle
+            reached = 0.0
+            for i in range(n_samples):
+                square = X.dtype.type(0)
+                for k in range(X.shape[1]):
+                    gap = X[i, k] - X[candidate, k]
+                    square += gap * gap
+                distances[1 + trial, i] = min(square, distances[0, i])
+                reached += distances[1 + trial, i]
+            if reached < smallest:
+                smallest, nearest, chosen[number] = reached, 1 + trial, candidate
+        total = smallest
+        for i in range(n_samples):
+            distances[0, i] = distances[nearest, i]
