@@ -30,10 +30,15 @@ def fit_estimator(
     data = estimator._checked(X, reset=True)
     presence = Presence.of(data)
     if presence is not None:
+        if guidance is not None and not presence.rows.all():
+            raise ValueError(
+                f"row {int(np.flatnonzero(~presence.rows)[0])} of X has no value at all, and "
+                "labels and links speak of all rows; leave such rows out."
+            )
         # Rows without any value have no part in the fit; a graph of the user's has them all.
         if not (settings.automatic or presence.rows.all()):
             settings = presence.settings(settings.for_data(data))
-        data = data if presence.rows.all() else np.asarray(data)[presence.rows]
+        data = presence.rows_with_values(data)
     if guidance is not None:
         settings = guidance.settings(settings, data)
     settings, number = estimator._numbered(settings, data)

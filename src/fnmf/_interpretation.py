@@ -195,8 +195,9 @@ class InterpretationMixin:
         kept = fitted.rows
         with threads(settings.n_jobs) as runner:
             view = completed_new(row, fitted, runner)
+            missing = None
             if view.incomplete:
-                row = view.exact(0, 1)
+                missing, row = np.isnan(row[0]), view.exact(0, 1)
             if fitted.missing_neighbors is not None:
                 kept = kept_view(fitted).exact(0, fitted.rows.shape[0])
             scheme = model._scheme(settings)
@@ -216,6 +217,7 @@ class InterpretationMixin:
                     told,
                     _names(self, feature_names),
                     top,
+                    missing,
                     runner=runner,
                 )
             )

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.display import counted, distinct_titles, side_by_side, trait, visible
-from fnmf.statistics import Statistics, cluster_statistics, notice, top_indices
+from fnmf.statistics import Statistics, cluster_statistics, notice, standard_error, top_indices
 
 __all__ = [
     "ClusterDescription",
@@ -216,8 +216,8 @@ def describe_clusters(
     found = []
     for c, size in enumerate(stats.sizes):
         effect = stats.effect[c]
-        error = np.sqrt(1 / size + 1 / max(n_samples - size, 1))
-        clear = np.abs(effect) >= max(_LEAST_EFFECT, notice(n_features) * error)
+        error = standard_error(stats.cells[c], stats.cells.sum(axis=0) - stats.cells[c])
+        clear = np.abs(effect) >= np.maximum(_LEAST_EFFECT, notice(n_features) * error)
         strength = np.where(clear & allowed, np.abs(effect), 0.0)
         members = stats.codes == c
         figures = stats.means[c], stats.rest[c], effect
@@ -277,8 +277,8 @@ def contrast_clusters(
     a, b = known.index(first), known.index(second)
     scale = np.where(stats.spread > 0, stats.spread, 1.0)
     effect = (stats.means[a] - stats.means[b]) / scale
-    error = np.sqrt(1 / stats.sizes[a] + 1 / stats.sizes[b])
-    clear = np.abs(effect) >= max(_LEAST_EFFECT, notice(len(names)) * error)
+    error = standard_error(stats.cells[a], stats.cells[b])
+    clear = np.abs(effect) >= np.maximum(_LEAST_EFFECT, notice(len(names)) * error)
     chosen = of_different_columns(np.where(clear, np.abs(effect), 0.0), names, top)
     figures = stats.means[a], stats.means[b], effect
     rows = stats.codes == a, stats.codes == b
@@ -315,8 +315,9 @@ def _contrast(
     column = _column(X, k)
     measure, here, others = "mean", mean, rest
     if column is not None:
-        middle = [float(np.median(column[part])) for part in rows]
-        if np.isin(column, (0, 1)).all():
+        known = ~np.isnan(column)
+        middle = [float(np.median(column[part & known])) for part in rows]
+        if np.isin(column[known], (0, 1)).all():
             measure = "share"
         elif (middle[0] - middle[1]) * effect > 0:
             # Of counts that are mostly 0, and of small clusters, medians may say nothing.

@@ -36,7 +36,7 @@ def is_face(path, function):
     place = path.relative_to(ROOT)
     if place.parts[0] in ("cli", "scverse"):
         return True
-    exported = {"report", "read_table"}
+    exported = {"report"}
     return function.name == "__init__" or function.name in exported
 
 

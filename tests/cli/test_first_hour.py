@@ -101,10 +101,12 @@ def test_new_rows_are_advised_only_what_apply_has(run, tmp_path, write_customers
 
 
 def test_the_layer_of_the_training_run_is_read_again(run, tmp_path):
-    h5py = pytest.importorskip("h5py")
+    anndata = pytest.importorskip("anndata")
     counts = np.random.default_rng(0).poisson(3.0, (40, 6)).astype(np.float32)
-    with h5py.File(tmp_path / "x.h5ad", "w") as file:
-        file["X"], file["raw/X"] = counts - counts.mean(axis=0), counts
+    cells = anndata.AnnData(counts)
+    cells.raw = cells
+    cells.X = counts - counts.mean(axis=0)
+    cells.write_h5ad(tmp_path / "x.h5ad")
     shown = run("cluster", "x.h5ad", "-k", 2, "--raw", *QUICK).output
     assert "40 cells" in shown
     run("apply", "x.h5ad-clusters", "x.h5ad")
@@ -166,7 +168,20 @@ def test_marks_that_contradict_each_other_still_stop(run, tmp_path):
 def test_a_value_that_is_none_is_told_with_those_that_are(run):
     told = " ".join(run("cluster", "t.csv", "--missing", "mean", code=2).stderr.split())
     assert "Value error" not in told
-    assert "'mean' is none of auto, error, drop, zero" in told
+    assert "'mean' is none of auto, error, keep, drop" in told
+
+
+def test_methods_that_take_no_missing_cells_have_them_filled(run, tmp_path, write_customers):
+    write_customers(tmp_path / "c.csv")
+    lines = (tmp_path / "c.csv").read_text().splitlines()
+    lines[3] = ",".join([*lines[3].split(",")[:-1], ""])
+    (tmp_path / "c.csv").write_text("\n".join(lines))
+    words = ["cluster", "c.csv", "-k", 3, "--method", "kmeans", "--restarts", 0]
+    told = run(*words, "--missing", "keep", code=2).stderr
+    assert "KMeans takes no missing cells; choose --missing median or drop." in told
+    run(*words)
+    record = json.loads((tmp_path / "c.csv-clusters/run.json").read_text())
+    assert any("filled by the median" in one["what"] for one in record["decisions"])
 
 
 def test_an_interrupted_kernel_is_an_interruption(capsys):

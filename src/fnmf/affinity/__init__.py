@@ -16,7 +16,13 @@ from fnmf.affinity._anchor_moves import cluster_by_anchors
 from fnmf.affinity._anchors import Nearest, anchor_mass, nearest_anchors, vote
 from fnmf.affinity._attraction import Attraction, attraction
 from fnmf.affinity._confidence import LabelledRows, confidence, graph_votes, known_votes
-from fnmf.affinity._incomplete import completed, completed_new, kept_view, refilled
+from fnmf.affinity._incomplete import (
+    completed,
+    completed_new,
+    filled_blocks,
+    kept_view,
+    refilled,
+)
 from fnmf.affinity._moves import improve, modularity, ties_between
 from fnmf.affinity._partition import best_of, partition, spectrum
 from fnmf.affinity._release import release_freed_memory
@@ -47,6 +53,7 @@ __all__ = [
     "completed_new",
     "confidence",
     "estimate_recall",
+    "filled_blocks",
     "graph_votes",
     "improve",
     "in_few_parts",

@@ -4,7 +4,13 @@ from fnmf.data._blocks import BATCH, spans
 from fnmf.data._csr import SPARSE_BELOW, canonical, check_structure
 from fnmf.data._draw import drawn
 from fnmf.data._mapped import MappedCSR
-from fnmf.data._missing import ExpectedView, Fill, IncompleteView, has_missing
+from fnmf.data._missing import (
+    ExpectedView,
+    Fill,
+    IncompleteView,
+    dense_if_missing,
+    has_missing,
+)
 from fnmf.data._open import as_view, quickest, view_of
 from fnmf.data._scaling import Scaling
 from fnmf.data._types import Data, is_dask, working_dtype
@@ -23,6 +29,7 @@ __all__ = [
     "as_view",
     "canonical",
     "check_structure",
+    "dense_if_missing",
     "drawn",
     "has_missing",
     "is_dask",

@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from fnmf._fitted import Fitted, FittedClusters
 from fnmf._settings import Settings
 from fnmf.affinity import LabelledRows, confidence, neighbors_of
 from fnmf.data import IncompleteView, View
-from fnmf.exceptions import NoStructureWarning, WeightCollapseWarning
+from fnmf.exceptions import AmbiguousClustersWarning, NoStructureWarning, WeightCollapseWarning
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization import Problem, anchor_codes, every_row, kept_rows, with_rounds
 from fnmf.factorization.solver import ExecutionContext, Factors
@@ -37,7 +38,7 @@ def clusters_record(
     near = mean_coordinates(found.prepared, found.weights, found.labels, k, runner)
     said = fit_warnings(found.choice, found.moments, problem.settings, defaults)
     return FittedClusters(
-        **_for_new_rows(found, view, dtype, defaults),
+        **_for_new_rows(found, view, dtype, runner, defaults),
         **_about_clusters(found, near, problem, view, runner),
         warnings=tuple(said),
     )
@@ -83,17 +84,11 @@ def unfinished_record(
     ``view`` are the rows of X as they are.
     """
     prepared, shares, dtype = found.prepared, weight_shares(found.weights.omega), factors.V.dtype
-    codes, nearest, anchors = None, None, found.affinity.anchors
-    if isinstance(view, IncompleteView):
-        nearest = view.fill.nearest
-        if anchors is not None:
-            here = prepared.weighted.subset(anchors)
-            wanted = min(defaults.missing_neighbors, len(anchors) - 1)
-            nearest = neighbors_of(here, wanted, runner)[0].astype(np.int32)
+    codes, anchors = None, found.affinity.anchors
     if anchors is not None:
         codes = anchor_codes(found.affinity, factors.V, ExecutionContext(prepared.view, runner))
     return Fitted(
-        **_for_new_rows(found, view, dtype, defaults),
+        **_for_new_rows(found, view, dtype, runner, defaults),
         components=np.ascontiguousarray(factors.U.T),
         embedding=factors.V,
         feature_weights=shares.astype(dtype),
@@ -104,12 +99,11 @@ def unfinished_record(
         mean=prepared.mean,
         strength=ties.strength,
         layers=_layer_components(factors),
-        missing_neighbors=nearest,
     )
 
 
 def _for_new_rows(
-    found: FoundClusters, view: View, dtype: np.dtype, defaults: Defaults
+    found: FoundClusters, view: View, dtype: np.dtype, runner: Runner, defaults: Defaults
 ) -> dict[str, Any]:
     """What a record keeps of features, and of rows among which new ones find their neighbours."""
     prepared, anchors, omega = found.prepared, found.affinity.anchors, found.weights.omega
@@ -132,7 +126,22 @@ def _for_new_rows(
         "omega": omega,
         "row_scales": np.array(scales, np.float64),
         "row_scale": prepared.row_scale,
+        "missing_neighbors": _fills_kept(found, view, runner, defaults),
     }
+
+
+def _fills_kept(
+    found: FoundClusters, view: View, runner: Runner, defaults: Defaults
+) -> np.ndarray | None:
+    """Which of the rows kept their missing cells are filled from; ``None`` if none is missing."""
+    if not isinstance(view, IncompleteView):
+        return None
+    anchors = found.affinity.anchors
+    if anchors is None:
+        return view.fill.nearest
+    here = found.prepared.weighted.subset(anchors)
+    wanted = min(defaults.missing_neighbors, len(anchors) - 1)
+    return neighbors_of(here, wanted, runner)[0].astype(np.int32)
 
 
 def _about_clusters(
@@ -199,6 +208,14 @@ def fit_warnings(
                 "nothing; see structure_found_."
             )
         )
+    elif _ambiguous(choice, defaults):
+        said.append(
+            AmbiguousClustersWarning(
+                "Two ways to cluster these rows hold up equally well and lead to different "
+                "clusters; see chosen_ for both, cluster_stability_ for the clusters that they "
+                "share, and compare n_clusters or leave columns out."
+            )
+        )
     live = np.count_nonzero(found.live)
     used = np.count_nonzero(choice.weights.top)
     if used <= settings.clusters and used < defaults.negligible * live:
@@ -209,3 +226,11 @@ def fit_warnings(
             )
         )
     return said
+
+
+def _ambiguous(choice: Choice, defaults: Defaults) -> bool:
+    """Whether another candidate that is as good has other clusters."""
+    return any(
+        adjusted_rand_score(choice.labels, other) < defaults.rivals_agree
+        for other in choice.rivals(defaults.rival_score)
+    )
