@@ -29,7 +29,7 @@ _DRAWN = 5000
 # What needs the whole table, or the reader of single tables.
 _WHOLE = (
     *("--scale", "--missing", "--shift", "--abs", "--encode", "--id-column", "--label-column"),
-    "--known",
+    *("--known", "--layers"),
     *("--exclude", "--delimiter", "--decimal", "--thousands", "--header", "--no-header"),
     *("--encoding", "--na", "--number-duplicates", "--transpose", "--layer", "--raw"),
     *("--float32", "--restarts", "--join", "--strict"),
