@@ -17,9 +17,6 @@ from fnmf.factorization.solver import Factors, solve
 from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.results import FoundClusters, SmoothedCodes
 
-# After so many iterations it can be seen which smoothness keeps most neighbours.
-_TRIED = 10
-
 
 def smoothness_values(settings: Settings, defaults: Defaults) -> tuple[float, ...]:
     """What ``representation`` wants to be tried; one value is one to be taken."""
@@ -101,7 +98,8 @@ class Representation:
     def _tried(self, value: float, begun: Factors) -> SmoothedCodes:
         """Codes of this smoothness after a few iterations."""
         run = self.run_with(value)
-        stopping = replace(run.stopping, max_iter=min(_TRIED, run.stopping.max_iter))
+        most = run.stopping.max_iter
+        stopping = replace(run.stopping, max_iter=min(self.defaults.tried_iterations, most))
         result = solve(run.context, run.objective, deepcopy(begun), run.solver, stopping)
         return SmoothedCodes(value, run.objective.ties, result)
 
