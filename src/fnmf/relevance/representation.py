@@ -13,7 +13,7 @@ from fnmf.affinity import AnchorAffinity, neighbors_of
 from fnmf.data import View, drawn, view_of
 from fnmf.execution import Runner
 from fnmf.factorization import CheckpointCache, Sample, SolverRun, solve_sample, ties_along
-from fnmf.factorization.solver import Factors, solve
+from fnmf.factorization.solver import Factors, SolverCheckpoint, solve
 from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.results import FoundClusters, SmoothedCodes
 
@@ -67,13 +67,16 @@ class Representation:
         for value in self.values:
             solved = solve_sample(self.run_with(value), used, affinity, factors, of)
             kept = kept or self._kept(solved.rows)
-            scores.append(kept(solved.factors.V))
+            root = prepared.view.root
+            own = None if root is None else root[solved.rows]
+            scores.append(kept(solved.factors.without(own).V))
         return self.values[int(np.argmax(scores))]
 
     def of_all(self, first: SmoothedCodes, cache: CheckpointCache) -> SmoothedCodes:
         """The best codes of all rows; ``first`` are there already, and others begin with them."""
+        begun, few = first.result.factors, self.defaults.tried_iterations
         tried = [
-            first if value == first.smoothness else self._tried(value, first.result.factors)
+            first if value == first.smoothness else self._solved(value, begun, few)
             for value in self.values
         ]
         chosen = tried[0]
@@ -85,9 +88,8 @@ class Representation:
         if chosen is first:
             return first
         checkpoint = cache.solver_checkpoint(f"{self.seed}-{chosen.smoothness:g}")
-        run = self.run_with(chosen.smoothness)
-        given = run.context, run.objective, chosen.result.factors, run.solver, run.stopping
-        return replace(chosen, result=solve(*given, checkpoint=checkpoint))
+        begun, most = chosen.result.factors, self.run.stopping.max_iter
+        return self._solved(chosen.smoothness, begun, most, checkpoint)
 
     def run_with(self, value: float) -> SolverRun:
         """The run with another smoothness."""
@@ -95,12 +97,16 @@ class Representation:
         ties = ties_along(self.found.affinity, strength, self.run.context.view.dtype)
         return self.run._replace(objective=replace(self.run.objective, ties=ties))
 
-    def _tried(self, value: float, begun: Factors) -> SmoothedCodes:
-        """Codes of this smoothness after a few iterations."""
-        run = self.run_with(value)
-        most = run.stopping.max_iter
-        stopping = replace(run.stopping, max_iter=min(self.defaults.tried_iterations, most))
-        result = solve(run.context, run.objective, deepcopy(begun), run.solver, stopping)
+    def _solved(
+        self, value: float, begun: Factors, most: int, checkpoint: SolverCheckpoint | None = None
+    ) -> SmoothedCodes:
+        """Codes of this smoothness after at most so many iterations."""
+        run, root = self.run_with(value), self.found.prepared.view.root
+        stopping = replace(run.stopping, max_iter=min(most, run.stopping.max_iter))
+        start = deepcopy(begun).without(None if root is None else 1 / root)
+        given = run.context, run.objective, start, run.solver, stopping
+        result = solve(*given, checkpoint=checkpoint)
+        result.factors = result.factors.without(root)
         return SmoothedCodes(value, run.objective.ties, result)
 
     def _kept(self, rows: np.ndarray) -> NeighborsKept:
