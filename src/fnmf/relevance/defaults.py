@@ -181,7 +181,7 @@ class Defaults:
 
     # 7. Sample of the rows that the factors converge on first
     # Its rows; with no more than twice as many there is none; results/holding.csv.
-    start_rows: int = 20_000
+    start_rows: int = 5_000
 
     # 8. Solve
     # Objective and codes may still change by so many times ``tol``; unmeasured.
@@ -190,6 +190,8 @@ class Defaults:
     # 9. Representation
     # Shares of the smoothness that are tried for the codes; results/representation.csv.
     smoothness_shares: tuple[float, ...] = (1.0, 0.1, 0.01)
+    # Iterations after which it is seen which keeps most neighbours; unmeasured.
+    tried_iterations: int = 10
     # Neighbours of each that are compared; unmeasured.
     kept_neighbors: int = 10
 
