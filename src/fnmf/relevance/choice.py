@@ -33,6 +33,7 @@ from fnmf.relevance.structure import (
     row_halves,
     structure,
 )
+from fnmf.relevance.table_columns import CATEGORY, FLAG
 from fnmf.relevance.tables import (
     TableColumns,
     as_table,
@@ -233,6 +234,9 @@ def search_on_sample(
         # Pixels beside columns of other units which say nothing about them are still pixels.
         if not share_units(columns.given[:, ~useless], defaults):
             context = search_context(table, columns.groups, *numbers)
+            if np.isin(columns.kinds[~useless], (FLAG, CATEGORY)).any():
+                # A graph falls into parts along flags and categories, whatever these mean.
+                context = replace(context, defaults=replace(defaults, least_part=np.inf))
             candidates = search_table(context, weights, columns, settings.column_units, runner)
             return SampleSearch(context, candidates, sample, columns)
     table = SampleTable.of(statistics.raw, statistics.typical, sample).without(useless)

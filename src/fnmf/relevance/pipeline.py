@@ -149,7 +149,7 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
         return cluster_affinity(inputs, choice, statistics, seed)
     inputs.progress.enter(Stage.MEANS)
     means = lloyd_all_rows(statistics, choice, inputs.runner)
-    affinity = _affinity(inputs, means.prepared, seed)
+    affinity = _affinity(inputs, choice, means.prepared, seed)
     parts = affinity.parts(inputs.settings.clusters)
     if parts is not None:
         return FoundClusters(means.choice.by_graph(), statistics, means.prepared, affinity, parts)
@@ -180,17 +180,18 @@ def cluster_affinity(
 ) -> FoundClusters:
     """Steps 3 to 5: all rows prepared as chosen, their affinity, and its clusters."""
     prepared = prepare(statistics, choice.units, choice.weights, choice.unit, inputs.runner)
-    affinity = _affinity(inputs, prepared, seed)
+    affinity = _affinity(inputs, choice, prepared, seed)
     known = None if choice.labels is None else KnownLabels(choice.sample, choice.labels)
     labels = affinity.clusters(inputs.settings.clusters, seed, known)
     return FoundClusters(choice, statistics, prepared, affinity, labels)
 
 
-def _affinity(inputs: Inputs, prepared: PreparedRows, seed: int) -> Affinity:
-    """Step 4: the affinity of all rows."""
+def _affinity(inputs: Inputs, choice: Choice, prepared: PreparedRows, seed: int) -> Affinity:
+    """Step 4: the affinity of all rows, with the constants of the search."""
+    defaults = inputs.defaults if choice.context is None else choice.context.defaults
     inputs.progress.enter(Stage.AFFINITY)
     settings, runner, cache = inputs.settings, inputs.runner, inputs.problem.cache
-    return build_affinity(prepared.weighted, settings, seed, runner, cache, inputs.defaults)
+    return build_affinity(prepared.weighted, settings, seed, runner, cache, defaults)
 
 
 def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClusters:
