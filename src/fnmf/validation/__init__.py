@@ -3,6 +3,7 @@
 from fnmf.validation._checks import (
     STARTS,
     check_choice,
+    check_components,
     check_data,
     check_graph,
     check_groups,
@@ -18,6 +19,7 @@ from fnmf.validation._units import divided, in_ordinary_units, unit_of
 __all__ = [
     "STARTS",
     "check_choice",
+    "check_components",
     "check_data",
     "check_graph",
     "check_groups",
