@@ -193,28 +193,31 @@ def parquet(rng: np.random.Generator, path: Path) -> None:
 
 def h5ad(rng: np.random.Generator, path: Path) -> None:
     """An AnnData file with parts that are missing, of another kind or of the wrong size."""
+    import anndata
     import h5py
+    import pandas as pd
     import scipy.sparse as sp
 
-    with h5py.File(path, "w") as file:
-        if rng.random() < 0.5:
-            made = sp.random_array((6, 4), density=0.5, rng=rng, format="csr")
-            group = file.create_group("X")
-            group.attrs["encoding-type"] = str(rng.choice(["csr_matrix", "csc_matrix", "x"]))
+    sparse = rng.random() < 0.5
+    made: object = sp.random_array((6, 4), density=0.5, rng=rng, format="csr")
+    if not sparse:
+        made = rng.random((6, 4)).astype(str(rng.choice(["f4", "i8", "f8"])))
+    names = [pd.DataFrame(index=[f"n{k}" for k in range(count)]) for count in (6, 4)]
+    anndata.AnnData(made, obs=names[0], var=names[1]).write_h5ad(path)
+    with h5py.File(path, "r+") as file:
+        if sparse and rng.random() < 0.5:
             sizes = [6, 4]
-            if rng.random() < 0.4:
-                sizes[int(rng.integers(2))] = int(rng.choice(_STRANGE_SIZES))
-            group.attrs["shape"] = sizes
-            for part in ("data", "indices", "indptr"):
-                if rng.random() < 0.9:
-                    group[part] = getattr(made, part)
-        elif rng.random() < 0.9:
-            file["X"] = rng.random((6, 4)).astype(str(rng.choice(["f4", "i8", "f8"])))
-        for axis, count in (("obs", 6), ("var", 4)):
-            if rng.random() < 0.9:
-                group = file.create_group(axis)
-                group.attrs["_index"] = "names"
-                group["names"] = [f"n{k}" for k in range(count + int(rng.random() < 0.2))]
+            sizes[int(rng.integers(2))] = int(rng.choice(_STRANGE_SIZES))
+            file["X"].attrs["shape"] = sizes
+        if rng.random() < 0.2:
+            file["X"].attrs["encoding-type"] = str(rng.choice(["csc_matrix", "array", "x"]))
+        places = ["X", "obs", "var", "obs/_index", "uns", "layers"]
+        places += ["X/data", "X/indices", "X/indptr"] if sparse else []
+        for place in places:
+            if rng.random() < 0.05 and place in file:
+                del file[place]
+                if rng.random() < 0.5:
+                    file[place] = rng.random(int(rng.integers(0, 9)))
 
 
 def workbook(rng: np.random.Generator, path: Path) -> None:

@@ -96,10 +96,16 @@ FIRST = (
 
 
 def variants() -> list[Variant]:
-    """The default, steps, constants."""
+    """Steps, then constants."""
     later = [one for one in constants() if next(iter(one.changes)) not in FIRST]
     first = [one for one in constants() if next(iter(one.changes)) in FIRST]
-    return [Variant(DEFAULT, {}), *steps(), *first, *later]
+    return [*steps(), *first, *later]
+
+
+def varied(text: str) -> dict[str, Any]:
+    """Constants that are changed together, as ``a=1,b=2``."""
+    pairs = (one.split("=") for one in text.split(","))
+    return {name: type(getattr(DEFAULTS, name))(float(value)) for name, value in pairs}
 
 
 def fit(case: Case, made: tuple[np.ndarray, ...], seed: int, variant: Variant) -> dict[str, float]:
@@ -220,18 +226,23 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="fewer sets")
     parser.add_argument("--only", nargs="*", default=[], help="constants or steps, by their names")
+    parser.add_argument("--vary", nargs="*", default=[], help="instead: constant=value,...")
+    parser.add_argument("--families", nargs="*", default=[], help="of sets; all, if none is named")
     parser.add_argument("--out", type=Path, default=Path("results/ablation.csv"))
     parser.add_argument("--print", action="store_true", help="show what is there")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     store = Store(given.out)
     if not given.print:
-        chosen = [
-            one
-            for one in variants()
-            if one.name == DEFAULT or not given.only or any(w in one.name for w in given.only)
+        asked = [
+            one for one in variants() if not given.only or any(w in one.name for w in given.only)
         ]
-        measure(store, chosen, suite(given.quick), given.seeds)
+        if given.vary:
+            asked = [Variant(text, varied(text)) for text in given.vary]
+        sets = [
+            one for one in suite(given.quick) if not given.families or one.family in given.families
+        ]
+        measure(store, [Variant(DEFAULT, {}), *asked], sets, given.seeds)
     show(store)
 
 

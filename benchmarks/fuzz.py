@@ -27,7 +27,7 @@ import numpy as np
 
 import _mutations as mutations
 
-HANG_SECONDS = 10
+HANG_SECONDS = 30
 # What the process may take beyond what its imports take: the stated bound for small files.
 MEMORY = 5 << 29
 BATCH = 2000
@@ -144,6 +144,8 @@ def work(start: int, stop: int, seed: int, model_folder: Path) -> None:
     """Run cases and print a line for each, so that nothing is lost if one ends the process."""
     import resource
     import warnings
+
+    import anndata  # noqa: F401 (its import is no part of a case)
 
     import fnmf.cli._outputs
     import fnmf.io

@@ -21,8 +21,7 @@ from _unseen_sets import ALL, TABLES, copied, data, noised, raw, unbalanced_digi
 from fnmf.data import view_of
 from fnmf.execution import threads
 from fnmf.metrics import clustering_accuracy
-from fnmf.relevance.columns import duplicate_groups
-from fnmf.relevance.preparations import column_preparations, row_preparations
+from fnmf.relevance.preparations import column_preparations, duplicate_groups, row_preparations
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import SearchSpace, search_context, search_preparations
 from fnmf.statistics import column_sums

@@ -46,7 +46,12 @@ pq.write_table(pa.table({f'f{i}': X[:, i] for i in range(3)}), 'x.parquet')
 from fnmf.io import read_table
 assert read_table('x.parquet').X.shape == (200, 3)
 """,
-    "h5ad": "import h5py",
+    "h5ad": """
+import anndata
+anndata.AnnData(X).write_h5ad('x.h5ad')
+from fnmf.io import read_table
+assert read_table('x.h5ad').X.shape == X.shape
+""",
     "zarr": "import zarr",
     "dask": """
 import dask.array as da

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fnmf.describe import contrast_clusters, describe_clusters
+from fnmf.display import trait
 from fnmf.statistics import cluster_statistics
 
 
@@ -111,6 +112,27 @@ def test_equal_titles_get_what_tells_them_apart():
     titles = [one.title for one in describe_clusters(X, labels, feature_names=["a", "b"])]
     assert len(set(titles)) == 3
     assert titles[0] == "low a"
+
+
+@pytest.mark.parametrize(
+    ("feature", "high", "low"),
+    [
+        ("visits_per_month", "many visits per month", "few visits per month"),
+        ("days_since_last_order", "last order long ago", "recent last order"),
+        ("n_children", "many children", "few children"),
+        ("basket_eur", "high basket", "low basket"),
+        ("vibration_mm_s", "high vibration", "low vibration"),
+        ("vitamin_c", "high vitamin c", "low vitamin c"),
+        ("newsletter=yes", "newsletter yes", "newsletter no"),
+        ("home_region=north", "home region north", "home region not north"),
+        ("feature 3", "high feature 3", "low feature 3"),
+        ("_", "high _", "low _"),
+        ("kg", "high kg", "low kg"),
+    ],
+)
+def test_a_column_and_a_direction_are_words(feature, high, low):
+    told = [trait(feature, higher=True), trait(feature, higher=False)]
+    assert told == [high, low]
 
 
 def test_descriptions_show_themselves_in_a_notebook_and_as_a_frame(customers):

@@ -147,6 +147,21 @@ print([(w.category.__name__, "NUMBA_CACHE_DIR" in str(w.message)) for w in caugh
 """
 
 
+@pytest.mark.filterwarnings("ignore::fnmf.exceptions.NoStructureWarning")
+@pytest.mark.parametrize("graph", ["adaptive", None])
+@pytest.mark.parametrize("n_samples", [3, 4, 5, 6])
+def test_a_few_rows_are_clustered(n_samples, graph):
+    X = np.random.default_rng(n_samples).random((n_samples, 3))
+    for k in range(1, n_samples):
+        model = FNMF(k, n_neighbors=1, graph=graph, random_state=0).fit(X)
+        assert model.labels_.shape == (n_samples,)
+        assert model.labels_.max() < k
+
+
+def test_structure_that_cannot_be_tested_is_none(X):
+    assert FNMF(3, random_state=0).fit(X[:, :1]).structure_ is None
+
+
 def test_where_nothing_can_be_kept_functions_are_compiled_anew_and_told_once():
     command = [sys.executable, "-c", UNKEPT]
     done = subprocess.run(command, check=True, capture_output=True, text=True)

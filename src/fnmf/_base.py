@@ -38,17 +38,19 @@ if TYPE_CHECKING:
 @contextmanager
 def workplace(estimator: Any, data: Any, n_jobs: int | None) -> Iterator[tuple[View, Runner]]:
     """How data are seen, and who works through their blocks."""
+    from fnmf.affinity import completed, filled_blocks
+    from fnmf.execution import threads
+
+    defaults = getattr(estimator, "_defaults", DEFAULTS)
     if is_dask(data):
         from fnmf.execution.dask import dask_runner, dask_view
 
         with dask_runner(n_jobs) as remote:
-            yield dask_view(estimator, data), remote
+            view = dask_view(estimator, data)
+            yield filled_blocks(view, defaults) if view.gaps else view, remote
         return
-    from fnmf.affinity import completed
-    from fnmf.execution import threads
-
     with threads(n_jobs) as runner:
-        yield completed(data, runner, getattr(estimator, "_defaults", DEFAULTS)), runner
+        yield completed(data, runner, defaults), runner
 
 
 def in_chunks(attributes: dict[str, Any], X: Any) -> dict[str, Any]:
@@ -74,6 +76,7 @@ class NonNegativeBase(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         tags.input_tags.positive_only = getattr(self, "negative", "error") != "shift"
         # Not through ClusterMixin: its checks feed negative data, which we must refuse.
         tags.estimator_type = "clusterer"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from fnmf._base import workplace
 from fnmf._fnmf import FNMF
+from fnmf._missing import Presence
 from fnmf._random import as_random_state
 from fnmf._settings import Settings
 from fnmf.choosing.number import NUMBERS, NumberOfClusters, choose_number
-from fnmf.data import view_of
-from fnmf.execution import threads
-from fnmf.validation import check_integer
+from fnmf.validation import check_groups, check_integer
 
 __all__ = ["choose_n_components"]
 
@@ -36,7 +39,7 @@ def choose_n_components(
     Parameters
     ----------
     X : {array-like, sparse matrix, memory map, MappedCSR} of shape (n_samples, n_features)
-        Non-negative data.
+        Non-negative data; NaN are missing values.
     numbers : iterable of int, default=range(2, 16)
         Numbers to compare. Those with fewer than four samples for each cluster are left out.
     random_state : int, RandomState, Generator or None, default=None
@@ -70,6 +73,14 @@ def choose_n_components(
     model = FNMF("auto", random_state=random_state, n_jobs=n_jobs, **parameters)
     settings = Settings.of(model.get_params(deep=False))
     data = model._checked(X, reset=True)
+    presence = Presence.of(data)
+    data = data if presence is None else presence.rows_with_values(data)
+    settings = replace(
+        settings, feature_groups=check_groups(settings.feature_groups, data.shape[1])
+    )
     seed = as_random_state(random_state).randint(_MAX_SEED)
-    with threads(settings.n_jobs) as runner:
-        return choose_number(view_of(data), settings, wanted, seed, runner)
+    with workplace(model, data, settings.n_jobs) as (view, runner):
+        found = choose_number(view, settings, wanted, seed, runner)
+    if presence is None:
+        return found
+    return replace(found, rows=np.flatnonzero(presence.rows)[found.rows])

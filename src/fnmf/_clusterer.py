@@ -19,7 +19,7 @@ from fnmf._fnmf import FNMF
 from fnmf._settings import Settings
 from fnmf._sklearn import with_callbacks
 from fnmf.data import MappedCSR, is_dask, view_of
-from fnmf.validation import check_data, check_integer, check_real
+from fnmf.validation import check_data, check_integer, check_real, with_categories_encoded
 
 if TYPE_CHECKING:
     from fnmf.factorization import Scheme
@@ -99,9 +99,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         the one whose mean is nearest in the weighted features if none has a vote.
     cluster_stability_ : ndarray of shape (n_clusters,)
         How much of each cluster comes back when halves of the samples are clustered anew.
-    structure_ : float
+    structure_ : float or None
         Agreement of the clusters found from two halves of the features, in standard deviations
-        from chance.
+        from chance; ``None`` where it could not be tested.
     structure_found_ : bool or None
         Whether the clusters are more than chance, by ``structure_`` (more than 5) or by a second
         test with the features in use, see the page on relevance; ``None`` if neither could be made.
@@ -123,10 +123,15 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         ``n_clusters="auto"``, as the next two.
     k_interval_, k_also_ : tuple of int
         Smallest and largest defensible number of clusters; other levels of a hierarchy.
+    rows_without_values_ : ndarray of int
+        Samples without any value: they are in the largest cluster, with confidence 0. Only if
+        values are missing.
     unit_ : float
         A power of two by which data in extreme units were divided, 1 for all others.
+    categories_ : dict
+        Levels of the categories of a frame, by column. Only for frames with categories.
     n_features_in_ : int
-        Features seen during fit.
+        Features seen during fit; each level of a category is one.
 
     See Also
     --------
@@ -177,6 +182,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
@@ -193,7 +199,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         Parameters
         ----------
         X : {array-like, sparse matrix, memory map, MappedCSR} of shape (n_samples, n_features)
-            Any real data.
+            Any real data; NaN are missing values.
         y : Ignored
             Present by convention.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -221,9 +227,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         -------
         {ndarray, sparse matrix} of shape (n_samples, n_selected_features)
         """
-        given: Any = X
+        given: Any = with_categories_encoded(self, X, reset=False)
         if not isinstance(given, MappedCSR) and not is_dask(given):
-            return super().transform(X)
+            return super().transform(given)
         mask = self.get_support()
         data: Any = check_data(self, X, reset=False, non_negative=False)
         if is_dask(data):

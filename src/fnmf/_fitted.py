@@ -80,7 +80,7 @@ class FittedClusters:
     k_interval: tuple[int, int] | None = _kept("k_interval_", None)
     k_also: tuple[int, ...] | None = _kept("k_also_", None)
     chosen: list[dict[str, Any]] | None = _kept("chosen_", None)
-    structure: float | None = _kept("structure_", None)
+    structure: float | None = _kept("structure_", None, optional=True)
     structure_found: bool | None = _kept("structure_found_", None, optional=True)
     rows: Data = _kept("_fit_X", "rd")
     caps: np.ndarray | None = _kept("_caps", "d")

@@ -37,12 +37,16 @@ def fit_estimator(
     weights = check_sample_weight(sample_weight, data)
     presence = Presence.of(data)
     if presence is not None:
+        if guidance is not None and not presence.rows.all():
+            raise ValueError(
+                f"row {int(np.flatnonzero(~presence.rows)[0])} of X has no value at all, and "
+                "labels and links speak of all rows; leave such rows out."
+            )
         # Rows without any value have no part in the fit; a graph of the user's has them all.
         if not (settings.automatic or presence.rows.all()):
             settings = presence.settings(settings.for_data(data))
-        if not presence.rows.all():
-            data = np.asarray(data)[presence.rows]
-            weights = None if weights is None else weights[presence.rows]
+        data = presence.rows_with_values(data)
+        weights = None if weights is None else weights[presence.rows]
     if not settings.automatic and not (settings.builds_graph and settings.starts_itself):
         settings = settings.for_data(data)
     counted = CountedRows.of(data, weights, settings, merge=guidance is None)

@@ -167,9 +167,9 @@ class FNMF(FactorisationBase):
         Preparations that were tried, the chosen first: ``rows``, ``columns``, ``clusters`` by
         graph or means, ``features`` used, ``modularity``, features ``explained``, ``score``.
         Only for ``weighting="relevance"``.
-    structure_ : float
+    structure_ : float or None
         Agreement of the clusters found from two halves of the features, in standard deviations
-        from chance. Only for ``weighting="relevance"``, and where it could be tested.
+        from chance; ``None`` where it could not be tested, as with other weightings.
     structure_found_ : bool or None
         Whether the clusters are more than chance, by ``structure_`` (more than 5) or by a second
         test with the features in use, see the page on relevance; ``None`` if neither could be made.
@@ -213,8 +213,10 @@ class FNMF(FactorisationBase):
         What was added to each feature. Only for ``negative="shift"``, as the next.
     n_clipped_ : int
         Values of new rows since the fit that were below the smallest of the fit.
+    categories_ : dict
+        Levels of the categories of a frame, by column. Only for frames with categories.
     n_features_in_ : int
-        Features seen during fit.
+        Features seen during fit; each level of a category is one.
 
     Notes
     -----
@@ -308,11 +310,6 @@ class FNMF(FactorisationBase):
         self.feature_groups = feature_groups
         self.components = components
         self.warm_start = warm_start
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     @with_callbacks
     def fit(

@@ -14,9 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from fnmf._base import NonNegativeBase
 from fnmf._fnmf import FNMF
+from fnmf._missing import largest_where_empty
 from fnmf._random import as_random_state
 from fnmf._settings import Settings
-from fnmf.data import View, is_dask, view_of
+from fnmf.data import Data, is_dask, view_of, working_dtype
 from fnmf.validation import check_data, check_integer, in_ordinary_units
 
 if TYPE_CHECKING:
@@ -177,18 +178,18 @@ class MiniBatchFNMF(NonNegativeBase):
         -------
         self
         """
-        pace, view = self._pace(), self._checked(X, reset=True)
-        pace.settings.for_data(view.X)
-        self._begin(view)
-        order = self._stream.rng.permutation(view.shape[0])
+        pace, data = self._pace(), self._checked(X, reset=True)
+        pace.settings.for_data(data)
+        self._begin(data)
+        order = self._stream.rng.permutation(data.shape[0])
         size = pace.batch_size
         batches = [np.sort(order[i : i + size]) for i in range(0, len(order), size)]
-        self._learn(view, batches, pace, last=True)
+        self._learn(data, batches, pace, last=True)
         for warning in self._stream.warnings:
             # Components go on with every batch; where they stood at a renewal says little.
             if not isinstance(warning, ConvergenceWarning):
                 warnings.warn(warning, stacklevel=2)
-        self.labels_ = self._new_rows("predict", view)
+        self.labels_ = self._new_rows("predict", data)
         return self
 
     def partial_fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
@@ -209,16 +210,16 @@ class MiniBatchFNMF(NonNegativeBase):
         self
         """
         pace, first = self._pace(), not hasattr(self, "_stream")
-        view = self._checked(X, reset=first)
+        data = self._checked(X, reset=first)
         if first:
-            self._begin(view)
+            self._begin(data)
         if hasattr(self, "labels_"):
             del self.labels_
-        n = view.shape[0]
+        n = data.shape[0]
         # A huge batch is several: what it brings should count as if it had come bit by bit.
         size = pace.batch_size
         batches = [np.arange(i, min(i + size, n)) for i in range(0, n, size)]
-        self._learn(view, batches, pace)
+        self._learn(data, batches, pace)
         return self
 
     def fit_predict(self, X: ArrayLike | sp.sparray, y: Any = None) -> np.ndarray:
@@ -238,8 +239,8 @@ class MiniBatchFNMF(NonNegativeBase):
         ndarray of shape (n_samples, n_components)
         """
         check_is_fitted(self, msg=self._unfitted())
-        view = self._checked(X, reset=False)
-        return self._new_rows("encode", view).astype(view.dtype)
+        data = self._checked(X, reset=False)
+        return self._new_rows("encode", data).astype(working_dtype(data.dtype))
 
     def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
         """Cluster of samples: that of most of their nearest kept rows, or of the nearest mean.
@@ -270,28 +271,30 @@ class MiniBatchFNMF(NonNegativeBase):
         sample_size = check_integer("sample_size", self.sample_size, low=1)
         return Pace(settings, batch_size, self.forget_factor, sample_size)
 
-    def _checked(self, X: Any, *, reset: bool) -> View:
+    def _checked(self, X: Any, *, reset: bool) -> Data:
         """Rows as the model may see them."""
         if is_dask(X):
             raise TypeError(
                 "MiniBatchFNMF takes rows in memory; call partial_fit(block.compute()) for block "
                 "in X.blocks, or fit FNMF, which takes Dask arrays as they are."
             )
-        return view_of(in_ordinary_units(self, check_data(self, X, reset=reset), reset=reset))
+        return in_ordinary_units(self, check_data(self, X, reset=reset), reset=reset)
 
-    def _begin(self, view: View) -> None:
+    def _begin(self, data: Data) -> None:
         """A new stream."""
         from fnmf.streaming import Reservoir, Stream
 
         for name in {"components_", "labels_"} & set(vars(self)):
             delattr(self, name)
+        view = view_of(data)
         empty = Reservoir.empty(view.subset(np.empty(0, np.intp)).X, view.dtype)
         self._stream = Stream(as_random_state(self.random_state), empty)
 
-    def _learn(self, view: View, batches: list[np.ndarray], pace: Pace, last: bool = False) -> None:
+    def _learn(self, data: Data, batches: list[np.ndarray], pace: Pace, last: bool = False) -> None:
         """Take in batches of rows; after the ``last`` one the model shall be of all of them."""
         from fnmf.execution import threads
 
+        view = view_of(data)
         with threads(pace.settings.n_jobs) as runner:
             for rows in batches:
                 whole = len(rows) == view.shape[0] and view.in_place is not None
@@ -319,13 +322,18 @@ class MiniBatchFNMF(NonNegativeBase):
         self.cluster_sizes_ = stream.memory.sums.counts
         self.structure_found_, self.n_iter_ = fitted.structure_found, fitted.n_iter
 
-    def _new_rows(self, what: str, view: View) -> np.ndarray:
+    def _new_rows(self, what: str, data: Data) -> np.ndarray:
         from fnmf._schemes import SCHEMES
+        from fnmf.affinity import completed_new
         from fnmf.execution import threads
 
         settings, make = self._pace().settings, getattr(SCHEMES["relevance"], what)
+        fitted = self._stream.fitted
+        assert fitted is not None
         with threads(settings.n_jobs) as runner:
-            return make(self._stream.fitted, settings, view, runner)
+            view = completed_new(data, fitted, runner)
+            found = make(fitted, settings, view, runner)
+        return largest_where_empty(view, found, fitted) if what == "predict" else found
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "components_")

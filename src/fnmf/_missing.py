@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +14,7 @@ from fnmf._settings import Settings
 from fnmf.data import IncompleteView, View, has_missing
 from fnmf.exceptions import EmptyFeatureWarning
 
+Record = TypeVar("Record", bound=FittedClusters)
 # A cell with the model's own value counts beside those of the nearest rows.
 _OWN = 1.0
 
@@ -46,6 +47,10 @@ class Presence:
             raise ValueError("X has no value at all: every cell is missing.")
         return cls(rows, columns)
 
+    def rows_with_values(self, data: Any) -> Any:
+        """The data without rows that have no value."""
+        return data if self.rows.all() else np.asarray(data)[self.rows]
+
     def settings(self, settings: Settings) -> Settings:
         """Settings for the rows with values: a graph and a start of the user's lose the others."""
         graph, init = settings.graph, settings.init
@@ -56,7 +61,7 @@ class Presence:
             init = (np.asarray(init[0])[self.rows], init[1])
         return replace(settings, graph=graph, init=init)
 
-    def all_rows(self, fitted: Fitted) -> Fitted:
+    def all_rows(self, fitted: Record) -> Record:
         """A record with the rows that have no value: in the largest cluster, with confidence 0."""
         empty = np.flatnonzero(~self.rows)
         record = replace(fitted, rows_without_values=empty)
@@ -73,16 +78,22 @@ class Presence:
             spots = places[entries.coords[0]], places[entries.coords[1]]
             graph = sp.csr_array((entries.data, spots), (n, n))
         sure = fitted.sample_confidence
+        factors: dict[str, Any] = {}
+        if isinstance(fitted, Fitted):
+            V, P, held = fitted.embedding, fitted.assignments, fitted.held_codes
+            factors = {
+                "embedding": self._spread(V, V.mean(axis=0)),
+                "assignments": self._spread(P, P.mean(axis=0)),
+                "held_codes": V if held is None else held,
+            }
         return replace(
             record,
-            embedding=self._spread(fitted.embedding, fitted.embedding.mean(axis=0)),
-            assignments=self._spread(fitted.assignments, fitted.assignments.mean(axis=0)),
+            **factors,
             labels=self._spread(fitted.labels, sizes[0]),
             sample_confidence=None if sure is None else self._spread(sure, 0),
             second_labels=None if second is None else self._spread(second, sizes[:2][-1]),
             graph=graph,
             graph_rows=graph_rows,
-            held_codes=fitted.embedding if fitted.held_codes is None else fitted.held_codes,
             held_labels=fitted.labels if fitted.held_labels is None else fitted.held_labels,
         )
 
@@ -110,7 +121,9 @@ def largest_where_empty(view: View, found: np.ndarray, fitted: FittedClusters) -
     """Clusters of new rows; those without any value go to the largest."""
     if not isinstance(view, IncompleteView) or fitted.labels is None:
         return found
-    largest = int(np.bincount(fitted.labels).argmax())
+    # Models of Dask arrays have labels of some rows only.
+    labels = fitted.labels if fitted.held_labels is None else fitted.held_labels
+    largest = int(np.bincount(labels).argmax())
     return np.where(view.has_values(), found, largest).astype(found.dtype)
 
 

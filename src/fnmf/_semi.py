@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from fnmf._fnmf import FNMF
 from fnmf._sklearn import with_callbacks
-from fnmf.data import view_of
 from fnmf.labels.guidance import Guidance
 from fnmf.labels.known import read_labels, unknown_mark
 from fnmf.labels.links import contradictions, read_links
@@ -175,8 +174,6 @@ class SemiFNMF(FNMF):
         tags = super().__sklearn_tags__()
         # It has probabilities of classes, whose number its checks ask for.
         tags.classifier_tags = ClassifierTags()
-        # Labels spread along neighbours that are compared in all features.
-        tags.input_tags.allow_nan = False
         return tags
 
     @with_callbacks
@@ -281,12 +278,14 @@ class SemiFNMF(FNMF):
         return self._distributions(X)[0]
 
     def _distributions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        from fnmf.affinity import completed_new
         from fnmf.execution import threads
 
         settings, fitted = self._settings(), FittedLabels.of(vars(self))
         data = self._checked(X)
         with threads(settings.n_jobs) as runner:
-            return class_distributions(fitted, settings, view_of(data), runner)
+            view = completed_new(data, fitted, runner)
+            return class_distributions(fitted, settings, view, runner)
 
     def _named(self, codes: np.ndarray, reached: np.ndarray) -> np.ndarray:
         """Classes by their names, with the mark of the unknown where that is asked for."""

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.display import counted, distinct_titles, side_by_side, visible
-from fnmf.statistics import Statistics, cluster_statistics, notice, top_indices
+from fnmf.display import counted, distinct_titles, side_by_side, trait, visible
+from fnmf.statistics import Statistics, cluster_statistics, notice, standard_error, top_indices
 
 __all__ = [
     "ClusterDescription",
@@ -73,11 +73,8 @@ class Contrast:
 
     @property
     def words(self) -> str:
-        """In a name: ``high visits per month``, ``region north``."""
-        column, equals, value = self.feature.partition("=")
-        if equals:
-            return f"{column} {value}" if self.effect > 0 else f"{column} not {value}"
-        return f"{'high' if self.effect > 0 else 'low'} {self.feature.replace('_', ' ')}"
+        """In a name: ``many visits per month``, ``region north``."""
+        return trait(self.feature, higher=self.effect > 0)
 
     @property
     def detail(self) -> str:
@@ -219,8 +216,8 @@ def describe_clusters(
     found = []
     for c, size in enumerate(stats.sizes):
         effect = stats.effect[c]
-        error = np.sqrt(1 / size + 1 / max(n_samples - size, 1))
-        clear = np.abs(effect) >= max(_LEAST_EFFECT, notice(n_features) * error)
+        error = standard_error(stats.cells[c], stats.cells.sum(axis=0) - stats.cells[c])
+        clear = np.abs(effect) >= np.maximum(_LEAST_EFFECT, notice(n_features) * error)
         strength = np.where(clear & allowed, np.abs(effect), 0.0)
         members = stats.codes == c
         figures = stats.means[c], stats.rest[c], effect
@@ -280,8 +277,8 @@ def contrast_clusters(
     a, b = known.index(first), known.index(second)
     scale = np.where(stats.spread > 0, stats.spread, 1.0)
     effect = (stats.means[a] - stats.means[b]) / scale
-    error = np.sqrt(1 / stats.sizes[a] + 1 / stats.sizes[b])
-    clear = np.abs(effect) >= max(_LEAST_EFFECT, notice(len(names)) * error)
+    error = standard_error(stats.cells[a], stats.cells[b])
+    clear = np.abs(effect) >= np.maximum(_LEAST_EFFECT, notice(len(names)) * error)
     chosen = of_different_columns(np.where(clear, np.abs(effect), 0.0), names, top)
     figures = stats.means[a], stats.means[b], effect
     rows = stats.codes == a, stats.codes == b
@@ -318,8 +315,9 @@ def _contrast(
     column = _column(X, k)
     measure, here, others = "mean", mean, rest
     if column is not None:
-        middle = [float(np.median(column[part])) for part in rows]
-        if np.isin(column, (0, 1)).all():
+        known = ~np.isnan(column)
+        middle = [float(np.median(column[part & known])) for part in rows]
+        if np.isin(column[known], (0, 1)).all():
             measure = "share"
         elif (middle[0] - middle[1]) * effect > 0:
             # Of counts that are mostly 0, and of small clusters, medians may say nothing.

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.affinity import neighbors_of
-from fnmf.data import View, view_of
+from fnmf.data import View, has_missing, view_of
 from fnmf.display import number, visible
 from fnmf.execution import Runner
 
@@ -178,6 +178,8 @@ class Case:
         The sample and the rows kept in the units to be told, if these are others.
     names : sequence of str, or None
         Names of the features.
+    missing : ndarray of bool of shape (d,), or None
+        Cells of the sample that are missing: nothing is said of them.
     """
 
     row: Any
@@ -192,6 +194,7 @@ class Case:
     told: tuple[Any, Any] | None = None
     names: Sequence[Any] | None = None
     top: int = 5
+    missing: np.ndarray | None = None
     runner: Runner = field(kw_only=True)
 
 
@@ -204,6 +207,8 @@ def explained(case: Case) -> Explanation:
             case.cluster, case.second, case.confidence, none, none, nearest, (), None
         )
     pull = _pull(case)
+    if case.missing is not None:
+        pull[case.missing] = 0
     sample, rows = case.told or (case.row, case.rows)
     values = _dense(sample)[0]
     own, second = (_mean(rows, case.labels == a) for a in (case.cluster, case.second))
@@ -274,7 +279,12 @@ def _change(case: Case, order: np.ndarray) -> tuple[np.ndarray, int | None]:
 
 
 def _mean(rows: Any, members: np.ndarray) -> np.ndarray:
-    return _mean_of_view(view_of(rows), members)
+    """Mean of the observed cells of some rows."""
+    if not has_missing(rows):
+        return _mean_of_view(view_of(rows), members)
+    chosen = np.asarray(rows)[members]
+    known = np.count_nonzero(~np.isnan(chosen), axis=0)
+    return np.nansum(chosen, axis=0, dtype=np.float64) / np.maximum(known, 1)
 
 
 def _mean_of_view(view: View, members: np.ndarray) -> np.ndarray:

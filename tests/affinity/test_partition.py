@@ -8,9 +8,8 @@ import scipy.sparse as sp
 from sklearn.datasets import make_blobs
 
 from fnmf.affinity import adaptive_neighbors, improve, modularity, partition, small_graph
-from fnmf.affinity._eigen import leading_vectors
-from fnmf.affinity._exchange import exchange
-from fnmf.affinity._moves import Lists, resolution
+from fnmf.affinity._moves import Lists, exchange, resolution
+from fnmf.affinity._partition import leading_vectors
 from fnmf.metrics import clustering_accuracy
 
 

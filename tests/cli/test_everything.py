@@ -50,10 +50,10 @@ def test_one_message_solves_everything_when_followed_word_for_word(run, tmp_path
 
 
 def test_scaled_cells_are_refused_with_advice_to_use_the_counts(run, tmp_path):
-    h5py = pytest.importorskip("h5py")
+    anndata = pytest.importorskip("anndata")
     counts = np.random.default_rng(0).poisson(3.0, (40, 6)).astype(np.float32)
-    with h5py.File(tmp_path / "x.h5ad", "w") as file:
-        file["X"], file["layers/counts"] = counts - counts.mean(axis=0), counts
+    cells = anndata.AnnData(counts - counts.mean(axis=0), layers={"counts": counts})
+    cells.write_h5ad(tmp_path / "x.h5ad")
     told = run("cluster", "x.h5ad", "-k", 2, "--strict", *QUICK, code=2).stderr
     assert "is negative" in told
     assert "counts are better, and the file also holds" in told

@@ -7,10 +7,12 @@ import signal
 
 import numpy as np
 import pytest
+from typer.main import get_command
 
 import fnmf
 from fnmf.baselines import unregister_method
 from fnmf.cli import _compiling
+from fnmf.cli._app import app
 from fnmf.cli._errors import handled
 from fnmf.cli._fit_options import Model
 from fnmf.datasets.loading import canonical_name
@@ -99,10 +101,12 @@ def test_new_rows_are_advised_only_what_apply_has(run, tmp_path, write_customers
 
 
 def test_the_layer_of_the_training_run_is_read_again(run, tmp_path):
-    h5py = pytest.importorskip("h5py")
+    anndata = pytest.importorskip("anndata")
     counts = np.random.default_rng(0).poisson(3.0, (40, 6)).astype(np.float32)
-    with h5py.File(tmp_path / "x.h5ad", "w") as file:
-        file["X"], file["raw/X"] = counts - counts.mean(axis=0), counts
+    cells = anndata.AnnData(counts)
+    cells.raw = cells
+    cells.X = counts - counts.mean(axis=0)
+    cells.write_h5ad(tmp_path / "x.h5ad")
     shown = run("cluster", "x.h5ad", "-k", 2, "--raw", *QUICK).output
     assert "40 cells" in shown
     run("apply", "x.h5ad-clusters", "x.h5ad")
@@ -164,7 +168,20 @@ def test_marks_that_contradict_each_other_still_stop(run, tmp_path):
 def test_a_value_that_is_none_is_told_with_those_that_are(run):
     told = " ".join(run("cluster", "t.csv", "--missing", "mean", code=2).stderr.split())
     assert "Value error" not in told
-    assert "'mean' is none of auto, error, drop, zero" in told
+    assert "'mean' is none of auto, error, keep, drop" in told
+
+
+def test_methods_that_take_no_missing_cells_have_them_filled(run, tmp_path, write_customers):
+    write_customers(tmp_path / "c.csv")
+    lines = (tmp_path / "c.csv").read_text().splitlines()
+    lines[3] = ",".join([*lines[3].split(",")[:-1], ""])
+    (tmp_path / "c.csv").write_text("\n".join(lines))
+    words = ["cluster", "c.csv", "-k", 3, "--method", "kmeans", "--restarts", 0]
+    told = run(*words, "--missing", "keep", code=2).stderr
+    assert "KMeans takes no missing cells; choose --missing median or drop." in told
+    run(*words)
+    record = json.loads((tmp_path / "c.csv-clusters/run.json").read_text())
+    assert any("filled by the median" in one["what"] for one in record["decisions"])
 
 
 def test_an_interrupted_kernel_is_an_interruption(capsys):
@@ -197,9 +214,10 @@ def test_the_first_compiling_is_told_once(monkeypatch, capsys, tmp_path):
 
 
 def test_help_has_examples_defaults_and_no_types_of_flags(run):
-    for verb in ("cluster", "apply", "explain", "report"):
-        text = run(verb, "--help").output
-        assert "<bool>" not in text
+    assert "<bool>" not in run("data", "--help").output
+    for verb in ([], *([name] for name in get_command(app).commands if name != "data")):
+        text = run(*verb, "--help").output
+        assert not re.search(r"<\w+", text)
         assert "Examples:" in text
     text = " ".join(re.sub(r"[│\s]+", " ", run("cluster", "--help").output).split())
     defaults = fnmf.FNMF().get_params()
@@ -218,3 +236,14 @@ def test_the_demonstration_ends_with_a_report_and_what_to_do_next(run, tmp_path)
 
 def test_a_data_set_has_the_name_of_its_file():
     assert canonical_name("usps_1854") == "usps"
+
+
+def test_layers_from_the_command(run, tmp_path, write_customers):
+    write_customers("c.csv")
+    run("cluster", "c.csv", "-k", "3", "--layers", "9,5", *QUICK)
+    page = (tmp_path / "c.csv-clusters/report.html").read_text(encoding="utf-8")
+    assert "9, then 5, then 3" in page
+    assert fnmf.load(tmp_path / "c.csv-clusters/model.fnmf").layers == (9, 5, 3)
+    run("apply", "c.csv-clusters", "c.csv")
+    told = run("cluster", "c.csv", "--layers", "many", "--force", code=2).stderr
+    assert "of the form 100,30" in told

@@ -58,13 +58,13 @@ def test_every_decision_is_told_with_its_reason_and_another_way(done):
             "flags, 1 or 0: 'newsletter=yes'": "--exclude",
             "categories: 'region'": "--exclude",
             "columns of dates are left out: 'signed_up'": "--encode",
-            "missing cells are filled": "--missing drop",
+            "missing cells stay missing": "--missing median",
             "moved up to start at 0: 'balance_eur'": "--abs",
             "columns of text are left out: 'comment'": "",
         },
         "sensors.csv": {
             "column 'time' names the rows": "--id-column",
-            "missing cells are filled": "--missing",
+            "missing cells stay missing": "--missing drop",
         },
         "survey.csv": {
             "column 'respondent' names the rows": "--id-column",
@@ -125,6 +125,24 @@ def test_a_row_is_explained_in_the_units_of_the_file(done, monkeypatch):
             expected = float(cell == value) if equals else cell and float(cell)
             if cell:
                 assert entry["value"] == pytest.approx(expected, abs=1e-6)
+
+
+def test_missing_cells_are_counted_by_column_and_cluster(done):
+    name, record, _, results = done
+    with open(results.parent / name, newline="") as file:
+        table = list(csv.DictReader(file))
+    with open(results / "labels.csv", newline="") as file:
+        clusters = [row["cluster"] for row in csv.DictReader(file)]
+    told, page = record["missing_cells"], (results / "report.html").read_text()
+    if name != "customers.csv":
+        assert told["apart"] == "They are spread evenly over the clusters."
+    assert f"Missing cells: {told['text']}" in page
+    for row in told["rows"]:
+        gone = [line[row["name"].partition("=")[0]] == "" for line in table]
+        assert row["count"] == sum(gone) > 0
+        for cluster, share in zip(told["clusters"], row["by_cluster"], strict=True):
+            own = [one for one, c in zip(gone, clusters, strict=True) if c == cluster]
+            assert share == pytest.approx(np.mean(own))
 
 
 def test_features_of_one_category_belong_together(folder, done):

@@ -7,6 +7,7 @@ import scipy.sparse as sp
 from constants import vary
 from fnmf import FNMF, Checkpoint
 from fnmf.data import view_of
+from fnmf.metrics import clustering_accuracy
 
 da = pytest.importorskip("dask.array")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -130,7 +131,7 @@ def with_block(X, number, change):
     ("change", "message"),
     [
         (lambda block: block - 1, r"block 2 of X \(rows 432 to 687\) goes down to -1"),
-        (lambda block: block * np.nan, r"Block 2 of X .* contains NaN or infinity"),
+        (lambda block: block + np.inf, r"Block 2 of X .* contains infinity"),
         (lambda block: block[:50], r"Block 2 of X .* has 50 rows, but X says 256; mend"),
         (lambda block: block[:, :5], r"Block 2 of X .* has shape \(256, 5\), but X says 24"),
         (lambda block: block.astype(float), r"Block 2 of X .* is of type float64"),
@@ -143,6 +144,16 @@ def test_a_bad_block_is_named_before_the_first_iteration(change, message, X, mon
     )
     with pytest.raises(ValueError, match=message):
         model().fit(with_block(X, 2, change))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_missing_cells_are_filled_where_the_blocks_are(X, sparse):
+    gaps = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.float32(np.nan), X)
+    found, whole = model().fit(chunked(gaps, sparse)), model().fit(X)
+    labels = found.labels_.compute()
+    assert clustering_accuracy(whole.labels_, labels) > 0.95
+    assert np.isfinite(found.embedding_.compute()).all()
+    assert clustering_accuracy(labels, found.predict(chunked(gaps, sparse)).compute()) > 0.95
 
 
 def test_chunks_that_cannot_work_are_refused(X):

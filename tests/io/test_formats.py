@@ -4,10 +4,13 @@ import datetime
 import gzip
 import itertools
 
-import h5py
+import anndata
+import duckdb
 import numpy as np
 import openpyxl
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.io
 import scipy.sparse as sp
@@ -119,13 +122,11 @@ def test_three_dimensions_are_images(tmp_path):
 
 
 def test_layers_and_raw_data_of_h5ad(tmp_path, X):
-    with h5py.File(tmp_path / "x.h5ad", "w") as file:
-        file["X"] = X - 2
-        file["layers/counts"] = X
-        file["raw/X"] = np.hstack([X, X])
-        group = file.create_group("raw/var")
-        group.attrs["_index"] = "names"
-        group["names"] = list("abcdefgh")
+    data = anndata.AnnData(np.hstack([X, X]), var=pd.DataFrame(index=list("abcdefgh")))
+    data.raw = data
+    data = data[:, :4].copy()
+    data.X, data.layers["counts"] = X - 2, X
+    data.write_h5ad(tmp_path / "x.h5ad")
     scaled = read_table(tmp_path / "x.h5ad")
     assert "counts are better" in scaled.notes[0]
     assert "layer 'counts'" in scaled.notes[0]
@@ -212,3 +213,39 @@ def test_classes_that_do_not_fit_are_refused(tmp_path):
         add_labels(table, tmp_path / "l.csv")
     add_labels(table, tmp_path / "l.csv", "d")
     assert table.labels == ["b", "b", "b"]
+
+
+def frames():
+    """The same rows as frames of four libraries, with kinds that each keeps in its own way."""
+    pandas = pd.DataFrame(
+        {
+            "a": pd.array([1, None, 3], dtype="Int64"),
+            "flag": [True, False, True],
+            "kind": pd.Categorical(["x", None, "x"]),
+            "day": pd.to_datetime(["2024-05-17", "2024-05-18", "2024-05-17"]),
+        }
+    )
+    arrow = pa.Table.from_pandas(pandas)
+    yield pandas
+    yield arrow
+    yield pl.from_arrow(arrow)
+    yield duckdb.sql("select * from arrow")
+
+
+def test_frames_of_any_library_are_one_door():
+    for frame in frames():
+        table = read_table(frame, keep_texts=True)
+        assert table.names == ["a", "flag"], type(frame)
+        np.testing.assert_array_equal(table.X, [[1, 1], [np.nan, 0], [3, 1]])
+        assert table.texts["kind"] == ["x", "", "x"]
+        assert table.texts["day"][0].startswith("2024-05-17")
+
+
+def test_the_named_index_of_a_frame_names_its_rows(X):
+    index = pd.Index(list("uvwxyz"), name="who")
+    table = read_table(pd.DataFrame(X, index=index))
+    assert (table.names, table.ids) == (["0", "1", "2", "3"], list("uvwxyz"))
+    with pytest.raises(TableError, match="the data frame has no column 'z'"):
+        read_table(pd.DataFrame(X), exclude=["z"])
+    with pytest.raises(TableError, match="the data frame cannot be used"):
+        read_table(3)

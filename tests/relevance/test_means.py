@@ -11,8 +11,8 @@ import fnmf
 from fnmf import FNMF
 from fnmf.data import view_of
 from fnmf.execution import threads
+from fnmf.kmeans import principal_kmeans
 from fnmf.metrics import clustering_accuracy
-from fnmf.relevance.means import principal_kmeans
 from fnmf.statistics import cluster_means
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -76,7 +76,7 @@ def test_k_means_along_principal_directions_is_that_of_all_features(form):
     X, _ = make_blobs(300, 20, centers=6, random_state=0)
     X -= X.min()
     plain = KMeans(6, n_init=10, random_state=0).fit_predict(X)
-    assert adjusted_rand_score(plain, principal_kmeans(form(X), 6, 0)) == 1
+    assert adjusted_rand_score(plain, principal_kmeans(form(X), 6, 0, 4)) == 1
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array])

@@ -5,9 +5,10 @@ import pytest
 import scipy.sparse as sp
 
 from fnmf.data import view_of
-from fnmf.relevance.columns import duplicate_groups, duplicate_weights, redundancy
+from fnmf.relevance.preparations import duplicate_groups, duplicate_weights, redundancy
 from fnmf.relevance.sample import SampleTable
-from fnmf.relevance.selection import association, candidate_score
+from fnmf.relevance.search import candidate_score
+from fnmf.relevance.structure import association
 
 
 def table_of(X: np.ndarray, *, sparse: bool = False) -> SampleTable:

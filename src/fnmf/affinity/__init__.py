@@ -4,23 +4,30 @@ from fnmf.affinity._adaptive import adaptive_neighbors, adaptive_weights, neighb
 from fnmf.affinity._affinity import (
     Affinity,
     AnchorAffinity,
+    ArrayCache,
+    Arrays,
     GraphAffinity,
     KnownLabels,
     NoAffinity,
     build_affinity,
+    cached_graph,
 )
 from fnmf.affinity._anchor_moves import cluster_by_anchors
 from fnmf.affinity._anchors import Nearest, anchor_mass, nearest_anchors, vote
 from fnmf.affinity._attraction import Attraction, attraction
-from fnmf.affinity._cached import ArrayCache, Arrays, cached_graph
 from fnmf.affinity._confidence import LabelledRows, confidence, graph_votes, known_votes
-from fnmf.affinity._incomplete import completed, completed_new, kept_view, refilled
+from fnmf.affinity._incomplete import (
+    completed,
+    completed_new,
+    filled_blocks,
+    kept_view,
+    refilled,
+)
 from fnmf.affinity._moves import improve, modularity, ties_between
 from fnmf.affinity._partition import best_of, partition, spectrum
-from fnmf.affinity._parts import Graphs, in_few_parts
 from fnmf.affinity._release import release_freed_memory
 from fnmf.affinity._search import estimate_recall, nearest_neighbors, neighbors_of
-from fnmf.affinity._small import nearest_rows, small_graph, small_graphs
+from fnmf.affinity._small import Graphs, in_few_parts, nearest_rows, small_graph, small_graphs
 
 __all__ = [
     "Affinity",
@@ -46,6 +53,7 @@ __all__ = [
     "completed_new",
     "confidence",
     "estimate_recall",
+    "filled_blocks",
     "graph_votes",
     "improve",
     "in_few_parts",

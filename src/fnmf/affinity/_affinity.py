@@ -5,6 +5,7 @@ Each gives the clusters that it sees, and the votes of a sample's neighbours.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -15,15 +16,61 @@ from fnmf._settings import Settings
 from fnmf.affinity._adaptive import neighbor_graph
 from fnmf.affinity._anchor_moves import cluster_by_anchors
 from fnmf.affinity._anchors import Nearest, anchor_mass, anchor_votes, nearest_anchors, vote
-from fnmf.affinity._cached import ArrayCache, cached_graph, cached_nearest
 from fnmf.affinity._confidence import NeighborVotes, graph_votes, known_votes
 from fnmf.affinity._partition import best_of, partition
-from fnmf.affinity._parts import Graphs, in_few_parts
-from fnmf.affinity._small import small_graphs
-from fnmf.data import View, drawn
+from fnmf.affinity._small import Graphs, in_few_parts, small_graphs
+from fnmf.data import View, check_structure, drawn
 from fnmf.execution import RowArray, Runner
 from fnmf.kmeans import quick_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
+
+Arrays = dict[str, np.ndarray]
+_PARTS = ("data", "indices", "indptr")
+
+
+class ArrayCache(Protocol):
+    """Keeps arrays that are expensive to compute."""
+
+    def cached(self, name: str, make: Callable[[], Arrays]) -> Arrays:
+        """The arrays kept under a name; made, and kept, if there are none."""
+
+
+def cached_graph(
+    cache: ArrayCache, name: str, make: Callable[[], sp.csr_array], n: int
+) -> sp.csr_array:
+    """A graph of n samples."""
+
+    def arrays() -> Arrays:
+        graph = make()
+        return {part: getattr(graph, part) for part in _PARTS}
+
+    found = cache.cached(name, arrays)
+    try:
+        graph = sp.csr_array(tuple(found[part] for part in _PARTS), shape=(n, n))
+        check_structure(graph, name)
+    except (KeyError, ValueError) as error:
+        raise _unfit(name) from error
+    return graph
+
+
+def cached_nearest(
+    cache: ArrayCache, name: str, make: Callable[[], Nearest], sizes: tuple[int, int]
+) -> Nearest:
+    """The nearest anchors of each sample, for these numbers of samples and anchors."""
+    found = cache.cached(name, lambda: make()._asdict())
+    if set(found) != set(Nearest._fields):
+        raise _unfit(name)
+    nearest, (n, anchors) = Nearest(**found), sizes
+    indices, shares = nearest
+    sound = indices.ndim == 2 and indices.shape == shares.shape and len(indices) == n
+    sound = sound and indices.dtype.kind == "i" and shares.dtype.kind == "f"
+    if not sound or indices.min(initial=0) < 0 or indices.max(initial=0) >= anchors:
+        raise _unfit(name)
+    return nearest
+
+
+def _unfit(name: str) -> ValueError:
+    return ValueError(f"{name} of the checkpoint does not fit the data; begin anew without it.")
 
 
 class KnownLabels(NamedTuple):

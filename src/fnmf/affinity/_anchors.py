@@ -6,13 +6,14 @@ never made: S V is two thin products. The search grows linearly with the samples
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from fnmf.affinity._adaptive import adaptive_weights
-from fnmf.affinity._products import products_with
+from fnmf.affinity._small import products_with
 from fnmf.data import SPARSE_BELOW, View, spans
 from fnmf.execution import BlockSource, RowArray, Rows, Runner, parts_of
 from fnmf.kernels.nearest import few_nearest
@@ -98,7 +99,8 @@ class _Search:
 
 def anchor_mass(nearest: Nearest, n_anchors: int, view: View, runner: Runner) -> np.ndarray:
     """Λ: the sum of the weights to each anchor."""
-    return runner.sweep(_MassWork(n_anchors), BlockSource(view), (*nearest, *counted(view)))[0]
+    rows = (*nearest, *counted(view))
+    return runner.sum_rows(partial(_mass, n_anchors), BlockSource(view), *rows)[0]
 
 
 def counted(view: View) -> Rows:
@@ -106,17 +108,13 @@ def counted(view: View) -> Rows:
     return () if view.weights is None else (view.weights,)
 
 
-@dataclass(frozen=True)
-class _MassWork:
-    fills: ClassVar = ()
-    n_anchors: int
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
-        indices, shares, *weights = rows
-        shares = shares.astype(np.float64)
-        for own in weights:
-            shares = shares * own[:, None]
-        return rows, (np.bincount(indices.ravel(), shares.ravel(), self.n_anchors),)
+def _mass(
+    n_anchors: int, indices: np.ndarray, shares: np.ndarray, *weights: np.ndarray
+) -> tuple[np.ndarray]:
+    shares = shares.astype(np.float64)
+    for own in weights:
+        shares = shares * own[:, None]
+    return (np.bincount(indices.ravel(), shares.ravel(), n_anchors),)
 
 
 def vote(nearest: Nearest, labels: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ that the map holds for data it has not seen (``benchmarks/choose.py confidence``
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -56,13 +57,14 @@ def confidence(
     weights = () if view.weights is None else (view.weights,)
     ballots = of.ballots or NeighborVotes((), _nobody)
     rows = (of.labels, of.codes, *ballots.rows)
-    counts, sums, squares = runner.sweep(_CentreWork(n_clusters), feed, (*rows[:2], *weights))
+    given = (*rows[:2], *weights)
+    counts, sums, squares = runner.sum_rows(partial(_centre_sums, n_clusters), feed, *given)
     means = sums / np.where(counts > 0, counts, 1)[:, None]
     within = max(float(squares - np.vdot(means, sums)), 0.0)
     centres = Centres(counts, means, within / n / of.codes.shape[1])
     if stability is None:
-        own_work = _OwnWork(centres, ballots.counted, len(weights))
-        (own,) = runner.sweep(own_work, feed, (*rows, *weights))
+        own_votes = partial(_own_votes, centres, ballots.counted, len(weights))
+        (own,) = runner.sum_rows(own_votes, feed, *weights, *rows)
         base, slope, cluster, everyone = defaults.confidence_by_votes
         level = base + cluster * _odds(own / np.where(counts > 0, counts, 1))
         level = level + everyone * _odds(own.sum() / n)
@@ -110,42 +112,30 @@ class Centres(NamedTuple):
         return likely / likely.sum(axis=1, keepdims=True)
 
 
-@dataclass(frozen=True)
-class _CentreWork:
-    """Sizes of clusters, sums of their codes, squares of all; rows are labels, codes, counts."""
-
-    fills: ClassVar = ()
-    n_clusters: int
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray, ...]]:
-        labels, codes, *weights = rows
-        own = weights[0] if weights else None
-        members = indicator(labels, self.n_clusters, np.dtype(np.float64), own)
-        squares = np.einsum("ic,ic->", codes, codes, dtype=np.float64)
-        if own is not None:
-            squares = own @ np.sum(codes.astype(np.float64) ** 2, axis=1)
-        counts = np.bincount(labels, own, self.n_clusters)
-        return rows, (counts, members @ codes, np.asarray(squares))
+def _centre_sums(
+    n_clusters: int, labels: np.ndarray, codes: np.ndarray, own: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sizes of the clusters, sums of their codes, squares of all, samples as they count."""
+    members = indicator(labels, n_clusters, np.dtype(np.float64), own)
+    squares = np.einsum("ic,ic->", codes, codes, dtype=np.float64)
+    if own is not None:
+        squares = own @ np.sum(codes.astype(np.float64) ** 2, axis=1)
+    return np.bincount(labels, own, n_clusters), members @ codes, np.asarray(squares)
 
 
-@dataclass(frozen=True)
-class _OwnWork:
-    """Votes of samples for their own clusters, by cluster; rows are labels, codes and ballots.
-
-    And, if ``weighted``, what samples count.
-    """
-
-    fills: ClassVar = ()
-    centres: Centres
-    counted: Callable[..., np.ndarray | None]
-    weighted: int
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
-        labels, codes, *ballots = rows
-        weights = ballots.pop() if self.weighted else 1.0
-        votes = self.counted(*ballots)
-        own = weights * _own(self.centres.votes(codes) if votes is None else votes, labels)
-        return rows, (np.bincount(labels, own, len(self.centres.counts)),)
+def _own_votes(
+    centres: Centres,
+    counted: Callable[..., np.ndarray | None],
+    weighted: int,
+    *rows: np.ndarray,
+) -> tuple[np.ndarray]:
+    """Votes of samples for their own clusters, by cluster; rows begin with what samples count."""
+    labels, codes, *ballots = rows[weighted:]
+    votes = counted(*ballots)
+    own = _own(centres.votes(codes) if votes is None else votes, labels)
+    for each in rows[:weighted]:
+        own = own * each
+    return (np.bincount(labels, own, len(centres.counts)),)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.affinity._forms import as_dense, is_sparse
 from fnmf.data import View, spans
 from fnmf.execution import Runner
 
@@ -239,3 +238,11 @@ def _scan_block(task: _Task, part: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 
 def _like(references: View, block: Any) -> Any:
     return sp.csr_array(block) if references.sparse else as_dense(block)
+
+
+def is_sparse(block: Any) -> bool:
+    return bool(sp.issparse(block))
+
+
+def as_dense(block: Any) -> np.ndarray:
+    return block.toarray() if is_sparse(block) else block

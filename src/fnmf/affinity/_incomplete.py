@@ -11,13 +11,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fnmf._compile import njit
 from fnmf._fitted import FittedClusters
 from fnmf.affinity._anchors import nearest_anchors
 from fnmf.affinity._search import neighbors_of
 from fnmf.data import Fill, IncompleteView, Scaling, View, drawn, has_missing, spans, view_of
-from fnmf.execution import Runner
+from fnmf.execution import Runner, threads
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 # Rows, and references, that are compared at a time.
@@ -31,10 +32,7 @@ def completed(X: Any, runner: Runner, defaults: Defaults = DEFAULTS) -> View:
     # A memory map becomes a plain view of the same file.
     X = np.asarray(X)
     references = _references(X, defaults)
-    means, spread = observed_moments(references)
-    # Columns of a table have units of their own.
-    few = X.shape[1] <= defaults.table_columns
-    factors = 1 / np.where(spread > 0, spread, 1) if few else np.ones(X.shape[1])
+    means, factors = _own_units(references, defaults)
     nearest = _partial(X, references, factors, np.full(X.shape[1], np.inf), runner, defaults)
     fill = _fill(references, nearest, means, defaults)
     view = IncompleteView(X, fill)
@@ -79,16 +77,44 @@ def completed_new(X: Any, fitted: FittedClusters, runner: Runner) -> View:
             "X has missing values, and the model was fitted on sparse data; "
             "pass dense rows to fit, or fill the missing values."
         )
-    means, spread = observed_moments(references)
-    d = X.shape[1]
+    means, factors = _own_units(references, DEFAULTS)
     if fitted.omega is not None and fitted.units is not None:
         factors = fitted.units * np.sqrt(fitted.omega.max(axis=0))
-    else:
-        few = d <= DEFAULTS.table_columns
-        factors = 1 / np.where(spread > 0, spread, 1) if few else np.ones(d)
-    caps = np.full(d, np.inf) if fitted.caps is None else fitted.caps
+    caps = np.full(X.shape[1], np.inf) if fitted.caps is None else fitted.caps
     nearest = _partial(X, references, factors, caps, runner, DEFAULTS, same=False)
     return IncompleteView(X, _fill(references, nearest, means, DEFAULTS))
+
+
+def filled_blocks(view: Any, defaults: Defaults = DEFAULTS) -> Any:
+    """A view of a Dask array whose missing cells are filled where the blocks are.
+
+    They are what the nearest of a sample of the rows have there, and count like all others.
+    """
+    sample = view.subset(_places(view.shape[0], defaults)).X
+    references = np.asarray(sample.toarray() if view.sparse else sample)
+    references = np.ascontiguousarray(references[~np.isnan(references).all(axis=1)])
+    if not len(references):
+        raise ValueError("X has no value in any row of a sample; every cell seems to be missing.")
+    return view.mapped(_filled_block, references=references, defaults=defaults)
+
+
+def _filled_block(block: Any, *, references: np.ndarray, defaults: Defaults) -> np.ndarray:
+    is_sparse: bool = sp.issparse(block)
+    rows = np.array(block.toarray() if is_sparse else block)
+    if not has_missing(rows):
+        return rows
+    means, factors = _own_units(references, defaults)
+    without = np.full(rows.shape[1], np.inf)
+    with threads(1) as runner:
+        nearest = _partial(rows, references, factors, without, runner, defaults, same=False)
+    return _fill(references, nearest, means, defaults).apply(rows, slice(None))
+
+
+def _own_units(references: np.ndarray, defaults: Defaults) -> tuple[np.ndarray, np.ndarray]:
+    """Means, and factors of the features: columns of a table have units of their own, (d,) each."""
+    means, spread = observed_moments(references)
+    few = references.shape[1] <= defaults.table_columns
+    return means, 1 / np.where(spread > 0, spread, 1) if few else np.ones(len(spread))
 
 
 def observed_moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

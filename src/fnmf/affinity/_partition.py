@@ -3,6 +3,9 @@
 k-means on the leading eigenvectors ends in other partitions from other starts, and its own
 criterion does not tell which is good. Modularity does: every start is improved by moving single
 samples, and in the partition of the largest modularity clusters change places.
+
+Eigenvectors come from subspace iteration with a Chebyshev filter, compiled: partitions need
+directions, not digits, and a solver made for digits spends most of its time between calls.
 """
 
 from collections.abc import Sequence
@@ -11,15 +14,17 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 
-from fnmf.affinity._eigen import leading_vectors
-from fnmf.affinity._exchange import exchange
-from fnmf.affinity._moves import Lists, Partition, improved
+from fnmf._compile import njit
+from fnmf.affinity._moves import Lists, Partition, exchange, improved
 from fnmf.kmeans import quick_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 _TINY = 1e-12
 # Up to so many rows all eigenvectors are computed densely, which is quicker.
 _DENSE_ROWS = 200
+# Vectors beyond those wanted, degree of the filter, how often it is used at most, the residual at
+# which directions are good enough, and up to where eigenvalues are damped at most.
+_SPARE, _DEGREE, _FILTERS, _PRECISION, _DAMPED = 6, 16, 12, 1e-3, 0.999
 
 
 def partition(
@@ -116,3 +121,67 @@ def _leading(
         top = (n - count, n - 1)
         return scipy.linalg.eigh(similarity.toarray(), subset_by_index=top)[1][:, ::-1]
     return leading_vectors(similarity, count, 1 / scale, rng)
+
+
+def leading_vectors(
+    similarity: sp.csr_array,
+    count: int,
+    first: np.ndarray,
+    rng: np.random.RandomState,
+) -> np.ndarray:
+    """Eigenvectors of the ``count`` largest eigenvalues, largest first.
+
+    Parameters
+    ----------
+    similarity : csr_array of shape (n, n)
+        Symmetric, with eigenvalues from -1 to 1.
+    count : int
+        Vectors wanted.
+    first : ndarray of shape (n,)
+        A vector known to be among them.
+    rng : RandomState
+        Where the others start.
+    """
+    n = similarity.shape[0]
+    block = rng.normal(size=(n, min(count + _SPARE, n)))
+    block[:, 0] = first
+    lists = similarity.indptr, similarity.indices, similarity.data
+    block, _ = np.linalg.qr(block)
+    values = np.zeros(count)
+    for _ in range(_FILTERS):
+        # The filter damps everything from -1 to the smallest eigenvalue that is followed.
+        lowest = float(np.clip(values[-1], 0.0, _DAMPED))
+        block, _ = np.linalg.qr(_filtered(*lists, block, lowest, _DEGREE))
+        image = _product(*lists, block)
+        values, turn = np.linalg.eigh(block.T @ image)
+        values, turn = values[::-1], turn[:, ::-1]
+        block, image = block @ turn, image @ turn
+        gaps = image[:, :count] - block[:, :count] * values[:count]
+        if np.linalg.norm(gaps, axis=0).max() < _PRECISION:
+            break
+    return np.ascontiguousarray(block[:, :count])
+
+
+@njit(nogil=True, cache=True)
+def _product(pointers, neighbours, similarity, block):  # type: ignore[no-untyped-def]
+    n, width = block.shape
+    out = np.zeros((n, width))
+    for i in range(n):
+        for p in range(pointers[i], pointers[i + 1]):
+            weight, row = similarity[p], neighbours[p]
+            for a in range(width):
+                out[i, a] += weight * block[row, a]
+    return out
+
+
+@njit(nogil=True, cache=True)
+def _filtered(pointers, neighbours, similarity, block, high, degree):  # type: ignore[no-untyped-def]
+    """The Chebyshev polynomial that is small from -1 to ``high`` and grows beyond, of the graph."""
+    half, centre = (high + 1) / 2, (high - 1) / 2
+    before = block
+    now = (_product(pointers, neighbours, similarity, block) - centre * block) / half
+    for _ in range(degree - 1):
+        image = _product(pointers, neighbours, similarity, now)
+        after = 2 / half * (image - centre * now) - before
+        before, now = now, after
+    return now

@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fnmf.affinity._exact import Frame
-from fnmf.affinity._forms import as_dense
+from fnmf.affinity._exact import Frame, as_dense
 from fnmf.data import View, spans
 
 BLOCK_BYTES = 1_000_000

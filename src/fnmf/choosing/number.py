@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,10 @@ from fnmf.choosing.scores import (
 from fnmf.data import View
 from fnmf.display import listed
 from fnmf.execution import Runner
-from fnmf.relevance.choice import search_on_sample
+from fnmf.relevance.choice import SampleSearch, search_on_sample
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.prepare import feature_statistics
+from fnmf.relevance.refill import refilled_by_search
 from fnmf.relevance.search import Candidate, SearchContext
 from fnmf.relevance.structure import beyond_chance, halves_agree, structure
 
@@ -131,11 +131,16 @@ def choose_number(
         return NumberOfClusters(1, (1, 1), (), nothing, None, empty, np.arange(n))
     statistics = feature_statistics(view, runner, defaults, signed=settings.signed)
     settings = settings.with_signs() if statistics.signed else settings
-    search = partial(
-        search_on_sample, statistics, settings, seed=seed, runner=runner, defaults=defaults
-    )
+
+    def search(k: int) -> SampleSearch:
+        return search_on_sample(statistics, settings, k, seed, runner, defaults)
+
     first = int(np.clip(n // defaults.samples_per_cluster, min(wanted), max(wanted)))
     tried = search(first)
+    if view.incomplete:
+        # Cells filled by features that count for nothing would make groups of their own.
+        statistics = refilled_by_search(statistics, tried, runner, defaults)
+        tried = search(first)
     found = score_numbers(tried.context, tried.candidates[0], wanted, runner)
     if abs(found.best - first) > 2:
         tried = search(found.best + 1)

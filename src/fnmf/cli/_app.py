@@ -17,12 +17,24 @@ from fnmf.cli import (
     report,
     reproduce,
 )
-from fnmf.cli._commands import Command
+from fnmf.cli._commands import Command, Group
+
+_HELP = """Cluster the rows of a table when many columns are useless, and learn which ones matter.
+
+\b
+Examples:
+  fnmf cluster customers.csv
+  fnmf explain customers.csv-clusters C007
+  fnmf apply customers.csv-clusters new.csv
+
+'fnmf cluster --help' tells what a verb can do.
+"""
 
 app = typer.Typer(
     name="fnmf",
+    cls=Group,
     no_args_is_help=True,
-    help="Cluster the rows of a table when many columns are useless, and learn which ones matter.",
+    help=_HELP,
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )

@@ -1,21 +1,20 @@
 """Reading for the command: with a progress bar, and with all problems told at once."""
 
 from pathlib import Path
-from typing import Any
 
 from fnmf.cli._progress import working
-from fnmf.io import Recipe, SeveralError, Table, TableError, decide, read_table
+from fnmf.io import ReadOptions, Recipe, SeveralError, Table, TableError, decide, read_table
 
 
-def read(path: Path, **options: Any) -> Table:
+def read(path: Path, options: ReadOptions, problems: list[TableError] | None = None) -> Table:
     """Read with a progress bar."""
     with working(f"Reading {path.name}") as step:
-        return read_table(path, progress=step, **options)
+        return read_table(path, options, progress=step, problems=problems)
 
 
 def read_and_learn(
     path: Path,
-    reading: dict[str, Any],
+    reading: ReadOptions,
     treatment: dict[str, str],
     command: list[str],
     strict: bool,
@@ -26,7 +25,7 @@ def read_and_learn(
     message can end with what to type instead.
     """
     problems: list[TableError] = []
-    table = read(path, problems=problems, **reading)
+    table = read(path, reading, problems)
     if not strict:
         problems = decide(table, problems)
     recipe = Recipe.learn(table, problems=problems, **treatment)

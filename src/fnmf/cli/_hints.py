@@ -17,6 +17,8 @@ COMMAND_REMEDIES = {
     "--exclude {column!r}",
     "exclude": "leave the column out with --exclude {column!r}",
     "left_out": "--exclude leaves columns out",
+    "kept": "--missing median fills them, --missing drop leaves such rows out, --missing zero "
+    "puts 0",
     "filled": "--missing drop leaves such rows out, --missing zero puts 0",
     "shifted": "--abs drops the signs instead",
     "id_column": "--id-column names another",
@@ -25,8 +27,8 @@ COMMAND_REMEDIES = {
     "out with --exclude {column!r}",
     "roles": "name every column once among --id-column, --label-column, --known and --exclude",
     "duplicates": "rename one of them, or number them with --number-duplicates",
-    "missing": "correct it, or choose --missing drop (leave such rows out), --missing median or "
-    "--missing zero",
+    "missing": "correct it, or choose --missing keep (the fit leaves them out), --missing drop "
+    "(leave such rows out), --missing median or --missing zero",
     "infinite": "correct it, or leave the column out with --exclude {column!r}",
     "negative": "choose --shift (move each column that has negative values up to start at 0) or "
     "--abs (drop the signs)",

@@ -1,24 +1,18 @@
 """The columns of a table as they are in its file, beside the labels of its rows."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from fnmf.cli._errors import UsageError
-from fnmf.io import Table, raw_cells
+from fnmf.io import ReadOptions, Table, raw_cells
 
 
-def joined_columns(
-    table: Table, reading: dict[str, Any]
-) -> tuple[Sequence[str], Iterator[list[str]]]:
+def joined_columns(table: Table, reading: ReadOptions) -> tuple[Sequence[str], Iterator[list[str]]]:
     """Names of the columns, and the cells of every row of ``table`` as they stand in the file."""
-    if reading.get("transpose") or table.lines is None:
+    if reading.transpose or table.lines is None:
         raise UsageError("--join needs a table of text (.csv, .tsv) or of Excel, rows as samples.")
-    names, rows = raw_cells(table.path, **{key: reading.get(key) for key in _OF_TEXT})
+    names, rows = raw_cells(table.path, reading)
     wanted = iter(table.lines.tolist())
     return names, _matching(rows, wanted)
-
-
-_OF_TEXT = ("delimiter", "decimal", "thousands", "header", "encoding", "sheet")
 
 
 def _matching(rows: Iterator[tuple[int, list[str]]], wanted: Iterator[int]) -> Iterator[list[str]]:

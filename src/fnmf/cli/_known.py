@@ -1,5 +1,6 @@
 """Known classes of some rows: ``--known COLUMN``."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def check_known(model: "Model", reading: "Reading", refused: dict[str, Any]) -> 
         )
 
 
-def known_classes(table: "Table", model: "Model", na: list[str]) -> np.ndarray:
+def known_classes(table: "Table", model: "Model", na: Sequence[str]) -> np.ndarray:
     """The class of each row, "" where it is not known; what looks odd is told in the notes."""
     from fnmf.io import MISSING, Note
 
@@ -65,7 +66,7 @@ def known_classes(table: "Table", model: "Model", na: list[str]) -> np.ndarray:
     return found
 
 
-def given_classes(table: "Table", na: list[str]) -> np.ndarray:
+def given_classes(table: "Table", na: Sequence[str]) -> np.ndarray:
     """Cells of the column, "" where they say that nothing is known."""
     unknown = {text.strip() for text in na}
     cells = [str(cell).strip() for cell in table.labels or []]

@@ -19,7 +19,7 @@ from fnmf.cli._progress import working
 from fnmf.cli._run import Run, parse_shape
 from fnmf.cli._spool import Spool, lines
 from fnmf.data import is_dask
-from fnmf.io import Chunks, Recipe, Table, open_chunks
+from fnmf.io import Chunks, ReadOptions, Recipe, Table, open_chunks
 from fnmf.persistence import save
 from fnmf.reporting.page import write_page
 from fnmf.statistics import cluster_statistics
@@ -29,7 +29,7 @@ _DRAWN = 5000
 # What needs the whole table, or the reader of single tables.
 _WHOLE = (
     *("--scale", "--missing", "--shift", "--abs", "--encode", "--id-column", "--label-column"),
-    "--known",
+    *("--known", "--layers"),
     *("--exclude", "--delimiter", "--decimal", "--thousands", "--header", "--no-header"),
     *("--encoding", "--na", "--number-duplicates", "--transpose", "--layer", "--raw"),
     *("--float32", "--restarts", "--join", "--strict"),
@@ -78,7 +78,9 @@ def large_run(where: Where, model: Any, normalize: str, image_shape: str | None)
     chunks = open_chunks(where.path, parse_size(where.memory), cores)
     recipe = Recipe(chunks.names, normalize)
     shape = parse_shape(image_shape, len(chunks.names))
-    run = LargeRun(where.path, _nothing(where.path, chunks), recipe, model, {}, 0, shape, 0)
+    run = LargeRun(
+        where.path, _nothing(where.path, chunks), recipe, model, ReadOptions(), 0, shape, 0
+    )
     run.chunks, run.where, run.cores = chunks, where, cores
     return run
 

@@ -3,18 +3,15 @@
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from fnmf.cli._errors import UsageError
 
-# What a record may say about reading; anything else in it is not handed on.
-READING = {
-    *("id_column", "label_column", "exclude", "delimiter", "decimal", "thousands", "header"),
-    *("encoding", "na_values", "duplicates", "keep_texts", "transpose", "layer", "raw"),
-    "sheet",
-}
+if TYPE_CHECKING:
+    from fnmf.io import ReadOptions
+
 _MARKS = {"point": ".", "comma": ",", "space": " ", "apostrophe": "'", "none": "", "tab": "\t"}
 _READING, _OUTPUT, _DATA = "Reading", "Output", "Treatment of the data"
 
@@ -45,6 +42,7 @@ class Missing(StrEnum):
 
     auto = "auto"
     error = "error"
+    keep = "keep"
     drop = "drop"
     zero = "zero"
     median = "median"
@@ -69,6 +67,16 @@ def _choice(kind: type[StrEnum], panel: str, help_text: str) -> Any:
 
 def _reading(help_text: str, *names: str, **more: Any) -> Any:
     return option(_READING, help_text, *names, show_default=False, **more)
+
+
+def _sign(name: str, value: str | None) -> str | None:
+    """A delimiter or mark by its name or as itself."""
+    if value is None:
+        return None
+    sign = {"\\t": "\t"}.get(value, _MARKS.get(value, value))
+    if name != "thousands" and len(sign) != 1:
+        raise UsageError(f"--{name} {value!r} must be a single character or its name.")
+    return sign
 
 
 Table = Annotated[
@@ -204,29 +212,29 @@ class Reading:
     ] = None
     float32: Float32 = False
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> "ReadOptions":
         """What the user said about the file, as :func:`fnmf.io.read_table` takes it."""
-        names = ("id_column", "delimiter", "decimal", "thousands", "header", "encoding", "layer")
-        reading = {name: getattr(self, name) for name in (*names, "raw", "sheet")}
-        for name in ("delimiter", "decimal", "thousands"):
-            value = reading[name]
-            if value is not None:
-                reading[name] = {"\\t": "\t"}.get(value, _MARKS.get(value, value))
-                if name != "thousands" and len(reading[name]) != 1:
-                    raise UsageError(f"--{name} {value!r} must be a single character or its name.")
-        # A file of classes has its own column for them.
-        reading["label_column"] = None if self.labels else self.label_column
-        reading["exclude"] = self.exclude or []
-        reading["na_values"] = self.na or []
-        reading["duplicates"] = "number" if self.number_duplicates else "error"
-        return reading
-
-    @property
-    def dtype(self) -> Any:
-        """Type of the numbers."""
         import numpy as np
 
-        return np.float32 if self.float32 else np.float64
+        from fnmf.io import ReadOptions
+
+        return ReadOptions(
+            id_column=self.id_column,
+            # A file of classes has its own column for them.
+            label_column=None if self.labels else self.label_column,
+            exclude=self.exclude or [],
+            delimiter=_sign("delimiter", self.delimiter),
+            decimal=_sign("decimal", self.decimal),
+            thousands=_sign("thousands", self.thousands),
+            header=self.header,
+            encoding=self.encoding,
+            na_values=self.na or [],
+            duplicates="number" if self.number_duplicates else "error",
+            layer=self.layer,
+            raw=self.raw,
+            sheet=self.sheet,
+            dtype=np.float32 if self.float32 else np.float64,
+        )
 
     def add_labels(self, table: Any) -> None:
         """Put known classes from a file of their own beside the rows."""
@@ -249,8 +257,9 @@ class Treatment:
         _choice(
             Missing,
             _DATA,
-            "Missing cells: auto fills them with the median of their column, drop leaves such "
-            "rows out, zero puts 0, error stops.",
+            "Missing cells: keep leaves them missing, which auto does with methods that take them "
+            "(FNMF), median fills them, as auto does with others, drop leaves such rows out, zero "
+            "puts 0, error stops.",
         ),
     ] = Missing.auto
     shift: Annotated[
@@ -296,11 +305,17 @@ class Treatment:
 
     def recipe(self, model: Any) -> dict[str, str]:
         """What :meth:`fnmf.io.Recipe.learn` takes."""
+        from sklearn.utils import get_tags
+
         from fnmf.io import DECIDED_MISSING, DECIDED_NEGATIVE
 
+        takes = bool(get_tags(model).input_tags.allow_nan)
+        if self.missing is Missing.keep and not takes:
+            name = type(model).__name__
+            raise UsageError(f"{name} takes no missing cells; choose --missing median or drop.")
         missing, negative = self.missing.value, "shift" if self.shift else "error"
         if self.missing is Missing.auto:
-            missing = "error" if self.strict else DECIDED_MISSING
+            missing = "error" if self.strict else DECIDED_MISSING[takes]
         if not self.strict:
             negative = DECIDED_NEGATIVE
         return {

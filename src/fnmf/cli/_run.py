@@ -32,7 +32,7 @@ from fnmf.cli._outputs import (
 )
 from fnmf.cli._progress import working
 from fnmf.cli._show import console, show_summary
-from fnmf.io import Recipe, Table
+from fnmf.io import ReadOptions, Recipe, Table
 from fnmf.persistence import save
 from fnmf.reporting.page import write_page
 from fnmf.reporting.summary import About, summarise
@@ -104,7 +104,7 @@ class Run:
     table: Table
     recipe: Recipe
     model: Any
-    reading: dict[str, Any]
+    reading: ReadOptions
     seed: int
     image_shape: tuple[int, int] | None
     restarts: int
@@ -166,6 +166,7 @@ class Run:
         if (labels := self.summary["labels"]) is not None:
             self.record["labels"] = {k: v for k, v in labels.items() if k != "most"}
         self.record["quality"] = {q["name"]: q["value"] for q in self.summary["quality"]}
+        self.record["missing_cells"] = self.summary["missing"]
         self.record["clusters"] = [
             {
                 "cluster": int(c["name"]),
@@ -199,11 +200,11 @@ class Run:
                 for name, value in self.model.get_params(deep=False).items()
             },
             "seed": self.seed,
-            "known": None if self.known is None else self.reading["label_column"],
+            "known": None if self.known is None else self.reading.label_column,
             "input": self._input()
             | {
                 "features": self.table.X.shape[1],
-                "reading": self.reading,
+                "reading": self.reading.record(),
                 "normalize": self.recipe.normalize,
                 "scale": "none" if self.recipe.scale is None else "max",
                 "missing": self.recipe.cleaning.missing,

@@ -12,7 +12,7 @@ from fnmf.cli._groups import grouped
 
 if TYPE_CHECKING:
     from fnmf.cli._outputs import Labels
-    from fnmf.io import Recipe, Table
+    from fnmf.io import ReadOptions, Recipe, Table
     from fnmf.persistence import ModelInfo
 
 
@@ -41,7 +41,7 @@ def apply(
         check_folder(folder, APPLY_FILES, output.force, [file, model])
         info, recipe = open_model(model)
         how = as_in_training(model, reading.options())
-        table, labels, embedding = _label(info, recipe, file, how | {"dtype": reading.dtype})
+        table, labels, embedding = _label(info, recipe, file, how)
         reading.add_labels(table)
         record = _record(model, file, table, labels, info)
         joined = None
@@ -60,14 +60,14 @@ def apply(
         _show(folder, record, output.as_json)
 
 
-def as_in_training(model: Path, reading: dict[str, Any]) -> dict[str, Any]:
+def as_in_training(model: Path, reading: "ReadOptions") -> "ReadOptions":
     """What the user says of the file, and what the training run said of which layer it read."""
     from fnmf.cli._folder import read_record
 
     record = read_record(model if model.is_dir() else model.parent)
     before = {} if record is None else dict(record["input"].get("reading", {}))
-    if reading["layer"] is None and not reading["raw"]:
-        reading |= {"layer": before.get("layer"), "raw": bool(before.get("raw", False))}
+    if reading.layer is None and not reading.raw:
+        return replace(reading, layer=before.get("layer"), raw=bool(before.get("raw", False)))
     return reading
 
 
@@ -89,7 +89,7 @@ def open_model(model: Path) -> "tuple[ModelInfo, Recipe]":
 
 
 def _label(
-    info: "ModelInfo", recipe: "Recipe", file: Path, reading: dict[str, Any]
+    info: "ModelInfo", recipe: "Recipe", file: Path, reading: "ReadOptions"
 ) -> "tuple[Table, Labels, Any]":
     import numpy as np
 
@@ -108,7 +108,7 @@ def _label(
             "use FNMF, or another method that 'fnmf methods' marks for new rows."
         )
     try:
-        table = read(file, **reading, **recipe.reading())
+        table = read(file, recipe.reading(reading))
         X = recipe.follow(table)
     except TableError as error:
         raise UsageError(applied_error(error)) from error

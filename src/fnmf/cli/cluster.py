@@ -1,5 +1,6 @@
 """``fnmf cluster``: from a file to clusters, feature weights and a page."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,10 @@ from fnmf.cli._errors import UsageError, handled
 from fnmf.cli._files import RUN_FILES
 from fnmf.cli._fit_options import Model, Running
 from fnmf.cli._groups import grouped
-from fnmf.cli._known import check_known, known_classes
 
 if TYPE_CHECKING:
     from fnmf.cli._run import Run
+    from fnmf.io import Recipe
 
 _SMALL = 2_000_000
 # Clusters are compared with those of half of the rows, which need neighbours of their own.
@@ -48,6 +49,8 @@ def cluster(
     with handled() as outcome:
         treatment.check()
         refused = {"--names": output.names, "--consensus": model.consensus}
+        from fnmf.cli._known import check_known
+
         check_known(model, reading, refused | {"--checkpoint": running.checkpoint})
         folder = output.out or Path(f"{file.resolve().name}-clusters")
         from fnmf.cli._folder import check_folder
@@ -93,13 +96,10 @@ def _plain_run(
     from fnmf.cli._run import Run, parse_shape
 
     model, treatment, reading = groups
-    how = reading.options()
-    how |= {"transpose": treatment.transpose, "keep_texts": treatment.keep_texts}
+    how = replace(reading.options(), transpose=treatment.transpose, keep_texts=treatment.keep_texts)
     if model.known is not None:
-        how["label_column"] = model.known
-    table, recipe = read_and_learn(
-        file, how | {"dtype": reading.dtype}, treatment.recipe(estimator), words, treatment.strict
-    )
+        how = replace(how, label_column=model.known)
+    table, recipe = read_and_learn(file, how, treatment.recipe(estimator), words, treatment.strict)
     recipe.transpose = treatment.transpose
     reading.add_labels(table)
     n_rows, n_columns = table.X.shape
@@ -108,9 +108,12 @@ def _plain_run(
             f"-k {model.clusters} is more than the {n_rows} rows of {file}; choose fewer."
         )
     _enough_rows(file, n_rows, model, estimator)
+    _set_groups(estimator, recipe)
     choice, known = None, None
     if model.known is not None:
-        known = known_classes(table, model, how["na_values"])
+        from fnmf.cli._known import known_classes
+
+        known = known_classes(table, model, how.na_values)
         estimator.set_params(n_clusters=model.clusters or len(set(known) - {""}))
     elif model.clusters is None:
         if _all_equal(table.X):
@@ -118,6 +121,7 @@ def _plain_run(
         choice = recommend(recipe.prepare(table.X), estimator, model.seed, model.jobs)
         estimator = make_model(model, choice.n_components)
         _enough_rows(file, n_rows, model, estimator)
+        _set_groups(estimator, recipe)
     restarts = model.restarts
     if restarts is None:
         restarts = 3 if n_rows * n_columns <= _SMALL else 0
@@ -136,6 +140,14 @@ def _enough_rows(file: Path, n_rows: int, model: Model, estimator: Any) -> None:
     known = estimator.get_params(deep=False).get("n_neighbors")
     if model.neighbors is None and isinstance(known, int) and known > n_rows - 2:
         estimator.set_params(n_neighbors=n_rows - 2)
+
+
+def _set_groups(estimator: Any, recipe: "Recipe") -> None:
+    """Tell a model which features are the values of one column, if any column has several."""
+    groups, known = recipe.groups, estimator.get_params(deep=False)
+    together = len(groups) > 0 and groups.max() + 1 < len(groups)
+    if together and known.get("feature_groups", groups) is None:
+        estimator.set_params(feature_groups=groups)
 
 
 def _all_equal(X: Any) -> bool:

@@ -5,16 +5,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fnmf.cli._commands import Command
+from fnmf.cli._commands import Command, Group
 
 if TYPE_CHECKING:
     from fnmf.datasets.registry import Source
 
-app = typer.Typer(no_args_is_help=True, help="List, fetch and verify the public data sets.")
+app = typer.Typer(
+    cls=Group, no_args_is_help=True, help="List, fetch and verify the public data sets."
+)
 
 DataHome = Annotated[
     Path | None,
-    typer.Option(help="Folder that holds the data; the default is FNMF_DATA_HOME, then the cache."),
+    typer.Option(
+        metavar="FOLDER",
+        help="Folder that holds the data; the default is FNMF_DATA_HOME, then the cache.",
+    ),
 ]
 
 

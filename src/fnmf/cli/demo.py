@@ -19,10 +19,23 @@ _NEXT = (
 
 def demo(
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for picture and report.", file_okay=False)
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Folder for picture and report.",
+            file_okay=False,
+            metavar="FOLDER",
+        ),
     ] = Path("fnmf-demo"),
 ) -> None:
-    """Compare k-means, NMF and FNMF on data with many useless features; takes a few seconds."""
+    """Compare k-means, NMF and FNMF on data with many useless features; takes a few seconds.
+
+    \b
+    Examples:
+      fnmf demo
+      fnmf demo -o elsewhere
+    """
     with handled():
         _demo(out)
 

@@ -133,8 +133,9 @@ def _table_of(model: Path, file: Path | None) -> tuple[Path, dict[str, Any]]:
 
 def _read(path: Path, reading: dict[str, Any], recipe: "Recipe") -> tuple["Table", Any]:
     from fnmf.cli._data import read
+    from fnmf.io import ReadOptions
 
-    table = read(path, **{**reading, **recipe.reading()})
+    table = read(path, recipe.reading(ReadOptions.of_record(reading)))
     return table, recipe.follow(table)
 
 
@@ -155,8 +156,13 @@ def _is_training(fitted: Any, X: Any, at: int) -> bool:
 
     if X.shape[0] != len(fitted.labels_) or getattr(fitted, "_held_labels", None) is not None:
         return False
-    gap = abs(fitted._fit_X[[at]] - X[[at]])
-    return float(gap.max()) <= 1e-6 * max(float(np.abs(X[[at]]).max()), 1e-300)
+    own, row = fitted._fit_X[[at]], X[[at]]
+    if isinstance(row, np.ndarray) and isinstance(own, np.ndarray):
+        # Missing cells are the same if both are missing.
+        if not np.array_equal(np.isnan(own), np.isnan(row)):
+            return False
+        own, row = np.nan_to_num(own), np.nan_to_num(row)
+    return float(abs(own - row).max()) <= 1e-6 * max(float(abs(row).max()), 1e-300)
 
 
 def _show(

@@ -39,7 +39,13 @@ def inspect(
     model: options.ModelFile,
     as_json: options.Json = False,
 ) -> None:
-    """Show what a model file holds; the file is checked and nothing in it is executed."""
+    """Show what a model file holds; the file is checked and nothing in it is executed.
+
+    \b
+    Examples:
+      fnmf inspect customers.csv-clusters
+      fnmf inspect customers.csv-clusters/model.fnmf --json
+    """
     with handled():
         import numpy as np
         import scipy.sparse as sp

@@ -22,7 +22,7 @@ assigns them.
 
 def methods(
     name: Annotated[
-        str | None, typer.Argument(help="Only this method, with its parameters.")
+        str | None, typer.Argument(metavar="NAME", help="Only this method, with its parameters.")
     ] = None,
     as_json: options.Json = False,
     markdown: Annotated[
@@ -30,7 +30,13 @@ def methods(
     ] = False,
     plugins: Plugins = None,
 ) -> None:
-    """List the methods that 'fnmf cluster --method' knows: formula, cost, when to use."""
+    """List the methods that 'fnmf cluster --method' knows: formula, cost, when to use.
+
+    \b
+    Examples:
+      fnmf methods
+      fnmf methods GNMF
+    """
     with handled():
         from fnmf.baselines import all_methods
         from fnmf.cli._models import load_plugins

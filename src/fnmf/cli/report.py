@@ -20,7 +20,8 @@ class Page:
     rows_are: options.RowsAre = None
     image_shape: options.ImageShape = None
     restarts: Annotated[
-        int, typer.Option(min=0, help="Further fits to see how stable the clusters are.")
+        int,
+        typer.Option(min=0, metavar="N", help="Further fits to see how stable the clusters are."),
     ] = 0
     float32: options.Float32 = False
 
@@ -136,6 +137,7 @@ def _draw(folder: Path, data: Path | None, page: Page) -> None:
     from fnmf.cli._naming import NAMES, ROWS_ARE, cluster_names, kept_names, rows_are
     from fnmf.cli._run import page_about, parse_shape
     from fnmf.cli.apply import open_model
+    from fnmf.io import ReadOptions
     from fnmf.persistence import save
     from fnmf.reporting.page import write_page
     from fnmf.reporting.summary import summarise
@@ -146,9 +148,9 @@ def _draw(folder: Path, data: Path | None, page: Page) -> None:
     if content_hash(file) != expected:
         raise UsageError(f"{file} is not the table of this run: it has changed since.")
     info, recipe = open_model(folder)
-    known = {key: value for key, value in reading.items() if key in options.READING}
     dtype = np.float32 if page.float32 else np.float64
-    table = read(file, dtype=dtype, **(known | recipe.reading()))
+    known = replace(ReadOptions.of_record(reading), dtype=dtype)
+    table = read(file, recipe.reading(known))
     X = recipe.follow(table)
     about = page_about(file, table, recipe, record)
     about = replace(
@@ -157,7 +159,7 @@ def _draw(folder: Path, data: Path | None, page: Page) -> None:
         unit=str(page.rows_are or info.metadata.get(ROWS_ARE) or rows_are(table)),
         image_shape=parse_shape(page.image_shape, X.shape[1]) or (tuple(shape) if shape else None),
     )
-    given = (given_classes(table, known["na_values"]),) if record.get("known") else ()
+    given = (given_classes(table, known.na_values),) if record.get("known") else ()
     agreement = restart_agreement(info.model, X, page.restarts, *given)
     summary = summarise(info.model, recipe.in_own_units(table.X), about, agreement, fitted=X)
     if page.names is not None and summary["labels"] is not None:

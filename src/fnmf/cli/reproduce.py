@@ -106,18 +106,26 @@ class Chosen:
     profile: Annotated[
         str,
         typer.Option(
+            metavar="NAME",
             help="quick: coarse grid, few repeats; full: the paper's protocol; screened: the "
-            "same, but all repeats for the best settings only."
+            "same, but all repeats for the best settings only.",
         ),
     ] = "quick"
     repeats: Annotated[
-        int | None, typer.Option(min=1, help="Repeats of each setting, if not as in the profile.")
+        int | None,
+        typer.Option(min=1, metavar="N", help="Repeats of each setting, if not as in the profile."),
     ] = None
-    datasets: Annotated[str | None, typer.Option(help="Only these, set apart by commas.")] = None
-    methods: Annotated[str | None, typer.Option(help="Only these, set apart by commas.")] = None
+    datasets: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Only these, set apart by commas.")
+    ] = None
+    methods: Annotated[
+        str | None, typer.Option(metavar="NAMES", help="Only these, set apart by commas.")
+    ] = None
     plugins: Annotated[
         list[Path] | None,
-        typer.Option("--with", help="Python file that registers methods or data sets."),
+        typer.Option(
+            "--with", metavar="FILE.py", help="Python file that registers methods or data sets."
+        ),
     ] = None
 
 
@@ -125,11 +133,18 @@ class Chosen:
 class Folders:
     """Where data come from, and where results go."""
 
-    out: Annotated[Path, typer.Option(help="Folder of the store.")] = Path("fnmf-reproduce")
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder of the store.")] = Path(
+        "fnmf-reproduce"
+    )
     results: Annotated[
-        Path | None, typer.Option(help="Folder of tables and figures, if not that of the store.")
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="Folder of tables and figures, if not that of the store."
+        ),
     ] = None
-    data_home: Annotated[Path | None, typer.Option(help="Folder that holds the data sets.")] = None
+    data_home: Annotated[
+        Path | None, typer.Option(metavar="FOLDER", help="Folder that holds the data sets.")
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -144,11 +159,18 @@ class Stored:
     )
     adopted: Annotated[
         Path | None,
-        typer.Option("--from", help="Take over the runs of an earlier RESULTS folder (runs.csv)."),
+        typer.Option(
+            "--from",
+            metavar="FOLDER",
+            help="Take over the runs of an earlier RESULTS folder (runs.csv).",
+        ),
     ] = None
     again: Annotated[
         str | None,
-        typer.Option(help="With --from: do all runs of these methods again. Set apart by commas."),
+        typer.Option(
+            metavar="NAMES",
+            help="With --from: do all runs of these methods again. Set apart by commas.",
+        ),
     ] = None
 
 
@@ -160,17 +182,25 @@ def reproduce(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
+            metavar="[TARGET]...",
             help="table-acc, table-nmi, table-noise, fig-toy, fig-features, fig-occlusion, "
-            "fig-convergence, fig-parameters, fig-components, or all (the default)."
+            "fig-convergence, fig-parameters, fig-components, or all (the default).",
         ),
     ] = None,
-    jobs: Annotated[int, typer.Option(min=1, help="Processes that work at the same time.")] = 2,
+    jobs: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Processes that work at the same time.")
+    ] = 2,
 ) -> None:
     """Run the paper's experiments and write its tables and figures beside the published numbers.
 
     Every run goes to OUT/store.sqlite at once. Stopped in whatever way, the same command
     continues; several processes may work on one folder. To do some methods anew and draw
     everything again from stored results: --from results --again "NAME,NAME" --results results.
+
+    \b
+    Examples:
+      fnmf reproduce table-acc --datasets yale --methods NMF,FNMF
+      fnmf reproduce all --profile full --jobs 2
     """
     from fnmf.experiments import PROFILES, TARGETS, Order, run_plugin
     from fnmf.experiments import reproduce as run_experiments

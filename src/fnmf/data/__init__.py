@@ -5,7 +5,13 @@ from fnmf.data._csr import SPARSE_BELOW, canonical, check_structure
 from fnmf.data._distinct import DistinctRows, distinct_rows
 from fnmf.data._draw import drawn
 from fnmf.data._mapped import MappedCSR
-from fnmf.data._missing import ExpectedView, Fill, IncompleteView, has_missing
+from fnmf.data._missing import (
+    ExpectedView,
+    Fill,
+    IncompleteView,
+    dense_if_missing,
+    has_missing,
+)
 from fnmf.data._open import as_view, quickest, view_of
 from fnmf.data._scaling import Scaling
 from fnmf.data._types import Data, is_dask, working_dtype
@@ -25,6 +31,7 @@ __all__ = [
     "as_view",
     "canonical",
     "check_structure",
+    "dense_if_missing",
     "distinct_rows",
     "drawn",
     "has_missing",

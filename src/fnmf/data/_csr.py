@@ -13,6 +13,9 @@ def check_structure(matrix: Any, name: str) -> None:
     if matrix.format not in ("csr", "csc", "bsr"):
         return
     try:
+        # A matrix whose last pointer says that it is empty is looked at no closer there.
+        if (matrix.indptr[1:] < matrix.indptr[:-1]).any():
+            raise ValueError("indptr decreases")
         matrix.check_format(full_check=True)
     except ValueError as error:
         raise ValueError(

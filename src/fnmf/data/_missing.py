@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fnmf._compile import njit
 from fnmf.data._dense import DenseView
@@ -205,3 +206,8 @@ def has_missing(X: Any) -> bool:
         return False
     step = max(1, (1 << 22) // max(X.shape[1], 1))
     return any(bool(np.isnan(np.min(X[a : a + step]))) for a in range(0, len(X), step) if X.size)
+
+
+def dense_if_missing(X: Any) -> Any:
+    """Sparse data with stored NaN as dense ones; all others as they are."""
+    return X.toarray() if isinstance(X, sp.csr_array) and np.isnan(X.data).any() else X

@@ -11,6 +11,7 @@ from fnmf.display._text import (
     side_by_side,
     visible,
 )
+from fnmf.display._traits import trait
 
 __all__ = [
     "convergence",
@@ -22,5 +23,6 @@ __all__ = [
     "sample_names",
     "side_by_side",
     "summary_html",
+    "trait",
     "visible",
 ]

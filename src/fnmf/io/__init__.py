@@ -5,13 +5,14 @@ from fnmf.io._clean import Cleaning, clean
 from fnmf.io._decide import DECIDED_MISSING, DECIDED_NEGATIVE, decide
 from fnmf.io._encode import Encoding
 from fnmf.io._labels import add_labels
+from fnmf.io._messages import REMEDIES, Note, SeveralError, TableError, raise_all, worded
 from fnmf.io._numbers import MISSING
+from fnmf.io._options import ReadOptions
 from fnmf.io._prepared import Prepared
 from fnmf.io._raw import raw_cells
 from fnmf.io._read import READABLE, read_table
 from fnmf.io._recipe import Recipe
 from fnmf.io._table import Table
-from fnmf.io._told import REMEDIES, Note, SeveralError, TableError, raise_all, worded
 
 __all__ = [
     "DECIDED_MISSING",
@@ -24,6 +25,7 @@ __all__ = [
     "Encoding",
     "Note",
     "Prepared",
+    "ReadOptions",
     "Recipe",
     "SeveralError",
     "Table",

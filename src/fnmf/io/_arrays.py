@@ -1,4 +1,4 @@
-"""NumPy files and Matrix Market: sizes are checked against the file before memory is taken."""
+"""NumPy files: sizes are checked against the file before memory is taken."""
 
 import zipfile
 from math import prod
@@ -9,15 +9,17 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.io._guard import PACKED_RATIO, check_bytes, check_shape
-from fnmf.io._options import Options
-from fnmf.io._table import Roles, Table, check_not_empty, compact_csr, text, unique_names
-from fnmf.io._told import TableError, one_line
+from fnmf.io._messages import TableError, one_line
+from fnmf.io._options import Progress, ReadOptions
+from fnmf.io._table import Table, check_not_empty, checked_csr, text, unique_names
 
 _DATA_NAMES = ("X", "data", "x", "features", "arr_0")
 _NAME_NAMES = ("feature_names", "names", "columns")
 
 
-def read_npy(path: Path, options: Options, problems: list[TableError]) -> Table:
+def read_npy(
+    path: Path, options: ReadOptions, problems: list[TableError], progress: Progress
+) -> Table:
     """An array that stays on disk."""
     try:
         X = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -27,11 +29,12 @@ def read_npy(path: Path, options: Options, problems: list[TableError]) -> Table:
     return array_table(path, X, None, options, problems)
 
 
-def read_npz(path: Path, options: Options, problems: list[TableError]) -> Table:
+def read_npz(
+    path: Path, options: ReadOptions, problems: list[TableError], progress: Progress
+) -> Table:
     """A dense array or a SciPy sparse matrix from a NumPy archive."""
     arrays = _members(path)
-    roles = options.roles
-    wanted = [name for name in (roles.id_column, roles.label_column) if name]
+    wanted = [name for name in (options.id_column, options.label_column) if name]
     for name in wanted:
         if name not in arrays:
             known = ", ".join(repr(key) for key in arrays)
@@ -45,8 +48,8 @@ def read_npz(path: Path, options: Options, problems: list[TableError]) -> Table:
     named = None
     if names is not None and names.dtype.kind in "US" and names.shape == (n_columns,):
         named = [text(name) for name in names]
-    table = array_table(path, X, named, options, problems, Roles(exclude=roles.exclude))
-    for attribute, key in (("ids", roles.id_column), ("labels", roles.label_column)):
+    table = array_table(path, X, named, options.features_only(), problems)
+    for attribute, key in (("ids", options.id_column), ("labels", options.label_column)):
         if key:
             if arrays[key].shape != (table.X.shape[0],):
                 raise TableError(
@@ -55,13 +58,6 @@ def read_npz(path: Path, options: Options, problems: list[TableError]) -> Table:
                 )
             setattr(table, attribute, [text(value) for value in arrays[key]])
     return table
-
-
-def read_matrix_market(path: Path, options: Options, problems: list[TableError]) -> Table:
-    """A matrix in Matrix Market format, compressed or not; rows are samples."""
-    from fnmf.io._matrix_market import read_matrix
-
-    return array_table(path, read_matrix(path), None, options, problems)
 
 
 def _members(path: Path) -> dict[str, np.ndarray]:
@@ -107,24 +103,14 @@ def _read_member(member: BinaryIO, size: int) -> np.ndarray | None:
 
 
 def _sparse(path: Path, arrays: dict[str, np.ndarray]) -> sp.csr_array:
-    try:
-        kind = text(arrays["format"].item())
-        if kind not in ("csr", "csc"):
-            raise ValueError(f"sparse format {kind!r}; store it as CSR or CSC")
-        build: Any = sp.csr_array if kind == "csr" else sp.csc_array
-        rows, columns = (int(size) for size in arrays["shape"])
-        check_shape(path, rows, columns, len(arrays["data"]))
-        parts = (arrays["data"], arrays["indices"], arrays["indptr"])
-        if len(arrays["indptr"]) != (rows if kind == "csr" else columns) + 1:
-            raise ValueError("indptr does not fit the shape")
-        matrix = build(parts, shape=(rows, columns))
-        # SciPy accepts indices out of range unless asked.
-        matrix.check_format(full_check=True)
-        return compact_csr(matrix)
-    except TableError:
-        raise
-    except Exception as error:
-        raise TableError(f"{path} holds a malformed sparse matrix: {one_line(error)}") from error
+    kind = text(arrays["format"].item()) if arrays["format"].size == 1 else ""
+    if kind not in ("csr", "csc"):
+        raise TableError(f"{path} holds a sparse matrix as {kind!r}; store it as CSR or CSC")
+    shape = arrays["shape"]
+    if shape.shape != (2,) or shape.dtype.kind not in "iu":
+        raise TableError(f"{path} holds a malformed sparse matrix: its shape is {shape}")
+    parts = [arrays["data"], arrays["indices"], arrays["indptr"]]
+    return checked_csr(path, kind, parts, shape.tolist())
 
 
 def _main_array(path: Path, arrays: dict[str, np.ndarray], apart: list[str]) -> np.ndarray:
@@ -149,12 +135,10 @@ def array_table(
     path: Path,
     X: Any,
     names: list[str] | None,
-    options: Options,
+    options: ReadOptions,
     problems: list[TableError],
-    roles: Roles | None = None,
 ) -> Table:
     """The table around an array; three dimensions are images."""
-    roles = options.roles if roles is None else roles
     image_shape = None
     if X.ndim == 3 and X.dtype.kind in "fiub" and X.size:
         image_shape = (int(X.shape[1]), int(X.shape[2]))
@@ -170,15 +154,15 @@ def array_table(
     check_shape(path, n_rows, n_columns, X.nnz if isinstance(X, sp.csr_array) else n_rows)
     names = names or [f"column {position}" for position in range(1, n_columns + 1)]
     names, notes = unique_names(names, path, options.duplicates, problems)
-    roles.check(names, path)
+    options.check_columns(names, path)
     table = Table(path, X, names, notes=[*notes], image_shape=image_shape)
-    if not roles.named():
+    if not options.named():
         return table
-    for attribute, name in (("ids", roles.id_column), ("labels", roles.label_column)):
+    for attribute, name in (("ids", options.id_column), ("labels", options.label_column)):
         if name:
             column = X[:, [names.index(name)]]
             column = column.toarray() if isinstance(column, sp.csr_array) else np.asarray(column)
             setattr(table, attribute, [f"{value:g}" for value in column.ravel()])
-    table.leave_out(set(roles.named()))
+    table.leave_out(set(options.named()))
     table.image_shape = None
     return table

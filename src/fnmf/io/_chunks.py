@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from fnmf.io._folders import is_one_table
+from fnmf.io._messages import TableError
 from fnmf.io._read import read_table
-from fnmf.io._told import TableError
 
 # Blocks that a worker can hold several of, unless less memory is allowed.
 _BLOCK = 64 << 20

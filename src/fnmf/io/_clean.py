@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf.io._messages import Note, TableError, listed, raise_all
 from fnmf.io._table import Table, check_not_empty
-from fnmf.io._told import Note, TableError, listed, raise_all
 from fnmf.validation import check_choice
 
-MISSING_CHOICES = ("error", "drop", "zero", "median")
+MISSING_CHOICES = ("error", "keep", "drop", "zero", "median")
 NEGATIVE_CHOICES = ("error", "shift", "abs")
 _ROWS_AT_ONCE = 4096
 
@@ -99,6 +99,11 @@ def _missing(
     if cleaning.missing == "error":
         found.append(TableError(where + _more(table, np.isnan), "missing"))
         return
+    if cleaning.missing == "keep":
+        text = f"{_count(table.X, np.isnan):,} missing cells stay missing"
+        why = "the fit leaves them out, and nothing has to be made up"
+        table.notes.append(Note(text, "kept", why=why))
+        return
     if not in_memory:
         found.append(
             TableError(f"{where}, and it can be filled in tables in memory only; correct the file")
@@ -157,7 +162,7 @@ def _negative(table: Table, cleaning: Cleaning, fitted: bool, found: list[TableE
     elif cleaning.negative == "abs":
         table.X = np.abs(table.X)
     else:
-        lowest = np.nanmin(table.X, axis=0)
+        lowest = np.fmin.reduce(table.X, axis=0)
         cleaning.shift = np.where(lowest < 0, -lowest, 0.0)
         _add(table, cleaning.shift)
         moved = [table.names[k] for k in np.flatnonzero(cleaning.shift > 0)]
@@ -188,12 +193,16 @@ def _add(table: Table, shift: np.ndarray) -> None:
 
 def _more(table: Table, wrong: Any) -> str:
     """How many further entries are wrong."""
-    if isinstance(table.X, sp.csr_array):
-        count = int(wrong(table.X.data).sum())
-    else:
-        blocks = range(0, len(table.X), _ROWS_AT_ONCE)
-        count = sum(int(wrong(np.asarray(table.X[i : i + _ROWS_AT_ONCE])).sum()) for i in blocks)
+    count = _count(table.X, wrong)
     return f" (the first of {count})" if count > 1 else ""
+
+
+def _count(X: Any, wrong: Any) -> int:
+    """Number of entries for which ``wrong`` holds, block by block."""
+    if isinstance(X, sp.csr_array):
+        return int(wrong(X.data).sum())
+    blocks = range(0, len(X), _ROWS_AT_ONCE)
+    return sum(int(wrong(np.asarray(X[i : i + _ROWS_AT_ONCE])).sum()) for i in blocks)
 
 
 def _first(X: Any, wrong: Any) -> tuple[int, int, float] | None:

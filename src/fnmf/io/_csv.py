@@ -1,129 +1,71 @@
 """Delimited text, read in one pass: never more than the numbers and a few rows of text."""
 
-import codecs
 from array import array
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from fnmf.io._apart import note_left_out, set_apart
-from fnmf.io._buffer import RowBuffer
-from fnmf.io._dates import date_form
-from fnmf.io._dialect import Dialect, check_given, doubtful_marks, sniff
+from fnmf.io._collect import Collector
+from fnmf.io._dialect import Dialect, doubtful_marks
+from fnmf.io._messages import Note, TableError
 from fnmf.io._numbers import PLAIN, parse_number
-from fnmf.io._open import Sample, guess_encoding, open_lines, read_sample
-from fnmf.io._options import Options
-from fnmf.io._rows import Block, Wanted, blocks
-from fnmf.io._table import Table, check_not_empty, unique_names
-from fnmf.io._told import Note, TableError
-
-_MOST_COLUMNS = 1 << 22
-_MOST_ID_COLUMNS = 4
+from fnmf.io._options import Progress, ReadOptions
+from fnmf.io._rows import Block, Wanted, open_text
+from fnmf.io._table import Table, unique_names
 
 
-def read_csv(path: Path, options: Options, problems: list[TableError]) -> Table:
+def read_csv(
+    path: Path, options: ReadOptions, problems: list[TableError], progress: Progress
+) -> Table:
     """A table from CSV, TSV or any other delimited text, compressed or not.
 
     What is wrong with single columns or cells is added to ``problems``, so that all of it can be
     told at once; what makes the file unreadable is raised.
     """
-    check_given(options.given)
+    text = open_text(path, options)
+    names, notes = unique_names(text.dialect.names, text.shown, options.duplicates, problems)
+    options.check_columns(names, text.shown)
+    reader = _Reader(text.shown, text.dialect, names, options)
     try:
-        codecs.lookup(options.encoding or "utf-8")
-    except LookupError as error:
-        raise TableError(f"{options.encoding!r} is not a known encoding", "encoding") from error
-    sample = read_sample(path)
-    guessed = options.encoding or guess_encoding(sample.head)
-    try:
-        try:
-            return _read(path, sample, guessed, options, problems)
-        except UnicodeDecodeError:
-            if options.encoding is not None:
-                raise
-            # The beginning was plain ASCII and accents came later.
-            problems.clear()
-            return _read(path, sample, "cp1252", options, problems)
-    except UnicodeDecodeError as error:
-        raise TableError(f"{path} is not {guessed} text ({error.reason})", "encoding") from error
-
-
-def _read(
-    path: Path,
-    sample: Sample,
-    encoding: str,
-    options: Options,
-    problems: list[TableError],
-) -> Table:
-    lines, later = sample.lines(encoding)
-    if max(lines[0].count(sign) for sign in ",;\t| ") > _MOST_COLUMNS:
-        raise TableError(f"{path} has more than {_MOST_COLUMNS} columns in its first line")
-    endings = path.name.lower().split(".")[1:]
-    prefer = "\t" if "tsv" in endings or "tab" in endings else None
-    dialect = sniff(lines, later, options.given, prefer)
-    if not dialect.names:
-        raise TableError(f"{path} holds nothing but blank lines")
-    shown = options.shown_as or path
-    names, notes = unique_names(dialect.names, shown, options.duplicates, problems)
-    options.roles.check(names, shown)
-    reader = _Reader(shown, dialect, names, options)
-    file, source = open_lines(path, encoding)
-    with file:
-        for block in blocks(source, dialect, shown, reader.wanted):
+        for block in text.blocks(reader.wanted):
             reader.add(block)
-            options.told(reader.buffer.n_rows)
-    return reader.finish([*notes, *dialect.notes], problems)
+            progress(reader.rows.buffer.n_rows)
+    except UnicodeDecodeError as error:
+        told = f"{path} is not {text.encoding} text ({error.reason})"
+        raise TableError(told, "encoding") from error
+    return reader.finish([*notes, *text.dialect.notes], problems)
 
 
 class _Reader:
-    """Takes rows of text and keeps numbers, ids, labels and, on request, columns of text."""
+    """Takes rows of text and holds every cell to the marks that were decided."""
 
-    def __init__(self, path: Path, dialect: Dialect, names: list[str], options: Options) -> None:
-        roles = options.roles
-        self.path, self.dialect, self.names, self.roles = path, dialect, names, roles
-        self.na_values = options.na_values
-        apart = set(roles.named())
-        free = [k for k, name in enumerate(names) if name not in apart]
-        self.columns = [
-            k
-            for k in free
-            if (dialect.numeric[k] or names[k] in roles.required) and names[k] not in roles.texts
-        ]
-        chosen = set(self.columns)
-        self.foreign = {k: v for k, v in dialect.foreign.items() if k in free and k not in chosen}
-        self.text_columns = [k for k in free if k not in chosen and k not in self.foreign]
-        named = [names.index(n) for n in (roles.id_column, roles.label_column) if n]
-        self.encoded = self.text_columns if options.keep_texts else []
-        self.texts: dict[int, list[str]] = {k: [] for k in dict.fromkeys([*named, *self.encoded])}
-        # The first columns of text may name the rows, until a name comes again.
-        free_texts = [] if roles.id_column else self.text_columns[:_MOST_ID_COLUMNS]
-        self.rivals: dict[int, dict[str, None]] = {k: {} for k in free_texts}
-        self.wanted = Wanted(self.columns, [*{*self.texts, *self.rivals}], options.na_values)
+    def __init__(
+        self, path: Path, dialect: Dialect, names: list[str], options: ReadOptions
+    ) -> None:
+        self.path, self.dialect, self.names = path, dialect, names
+        self.na_values = frozenset(value.strip() for value in options.na_values)
+        usable = {*options.named(), *options.required, *options.texts}
+        # Columns that would be numbers with other marks only.
+        self.foreign = {k: v for k, v in dialect.foreign.items() if names[k] not in usable}
+        self.rows = Collector(path, names, dialect.numeric, options, list(self.foreign))
+        self.wanted = Wanted(self.rows.numbers, self.rows.texts, self.na_values)
         self.lines = array("q")
-        self.buffer = RowBuffer(len(self.columns), np.dtype(options.dtype))
         self.bad: dict[int, _BadCells] = {}
         self.doubtful: float | None = None
         self.proven = dialect.proven or bool(dialect.marks.thousands) or bool(dialect.notes)
 
     def add(self, block: Block) -> None:
         """Convert and keep some rows."""
-        target = self.buffer.extend(len(block.lines))
+        texts = block.texts or {k: [row[k] for row in block.rows] for k in self.wanted.texts}
+        target = self.rows.add(len(block.lines), texts)
         if block.numbers is not None:
             target[:] = block.numbers
         else:
-            for column, position in enumerate(self.columns):
+            for column, position in enumerate(self.rows.numbers):
                 cells = [row[position] for row in block.rows]
                 target[:, column] = self._numbers(cells, position, block.lines)
-        texts = block.texts or {k: [row[k] for row in block.rows] for k in self.wanted.texts}
-        for k, kept in self.texts.items():
-            kept += texts[k]
-        for k, names in list(self.rivals.items()):
-            names.update(dict.fromkeys(cell.strip() for cell in texts[k]))
-            if len(names) != self.buffer.n_rows or "" in names:
-                del self.rivals[k]
-                if k not in self.texts:
-                    self.wanted.texts.remove(k)
         self.lines.extend(block.lines)
         if not self.proven:
             self._doubt(target)
@@ -160,8 +102,7 @@ class _Reader:
             self.doubtful = float(values[0])
 
     def finish(self, notes: list[Note], problems: list[TableError]) -> Table:
-        """The table, with columns that hold no feature set apart."""
-        names = [self.names[position] for position in self.columns]
+        """The table, with what is wrong with its cells and what may be."""
         problems += [bad.problem(self.path, self.names[k]) for k, bad in self.bad.items()]
         for k, cell in self.foreign.items():
             text = (
@@ -174,29 +115,7 @@ class _Reader:
             notes.append(doubtful_marks(told, self.doubtful, 1000 * self.doubtful))
         if not self.dialect.header:
             notes.append(Note("no header was found; columns are named by their position"))
-        X = self.buffer.finish()
-        table = Table(self.path, X, names, notes=list(notes), lines=np.array(self.lines))
-        texts = {self.names[k]: cells for k, cells in self.texts.items()}
-        table.id_name = self.roles.id_column
-        if self.roles.id_column:
-            table.ids = [cell.strip() for cell in texts[self.roles.id_column]]
-        if self.roles.label_column:
-            table.labels = [cell.strip() for cell in texts[self.roles.label_column]]
-        examples = self.dialect.examples
-        left_out = {self.names[k]: examples.get(k, []) for k in self.text_columns}
-        if self.rivals and table.ids is None:
-            position, ids = next(iter(self.rivals.items()))
-            name = self.names[position]
-            if not (self.encoded and date_form(left_out[name])):
-                table.name_rows(list(ids), name)
-                del left_out[name]
-        table.texts = {name: texts[name] for name in left_out if self.encoded}
-        check_not_empty(len(X), len(names) + len(table.texts), self.path, list(left_out))
-        if not table.texts:
-            note_left_out(table, left_out)
-        set_apart(table, self.roles.required)
-        check_not_empty(len(X), len(table.names) + len(table.texts), self.path)
-        return table
+        return self.rows.table(notes, self.dialect.examples, np.array(self.lines))
 
 
 @dataclass
@@ -205,10 +124,7 @@ class _BadCells:
 
     line: int
     cell: str
-    texts: Counter[str]
-
-    def __init__(self, line: int, cell: str) -> None:
-        self.line, self.cell, self.texts = line, cell, Counter()
+    texts: Counter[str] = field(default_factory=Counter)
 
     def problem(self, path: Path, column: str) -> TableError:
         count = self.texts.total()

@@ -6,14 +6,14 @@ can know (how numbers are written, sparse data with negative values) stays a pro
 
 import numpy as np
 
-from fnmf.io._apart import counts_rows, drop_columns, identifiers
+from fnmf.io._columns import counts_rows, drop_columns, identifiers
+from fnmf.io._messages import Note, TableError, listed
 from fnmf.io._table import Table
-from fnmf.io._told import Note, TableError, listed
 
 # A column of numbers may hold this share of other cells, or so few different ones.
 _FEW_CELLS, _FEW_TEXTS = 0.2, 3
-# What missing cells are decided to be: the one place to change once the fit takes them as they are.
-DECIDED_MISSING = "median"
+# What missing cells are decided to be: as they are for a fit that takes them, else filled.
+DECIDED_MISSING = {True: "keep", False: "median"}
 DECIDED_NEGATIVE = "shift"
 
 

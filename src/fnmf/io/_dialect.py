@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from fnmf.io._messages import Note
 from fnmf.io._numbers import (
     ALL_MARKS,
     INFINITE,
@@ -22,7 +23,7 @@ from fnmf.io._numbers import (
     readings,
     shape_of,
 )
-from fnmf.io._told import Note, TableError
+from fnmf.io._options import ReadOptions
 
 _DELIMITERS = (",", "\t", ";", "|", " ")
 # For a file with one column: a sign that no table uses.
@@ -32,28 +33,6 @@ _SAMPLE_CELLS = 60_000
 _FEWEST_ROWS = 12
 # Rows of equal length count a little even where nothing is a number.
 _WORTH_OF_TEXT = 0.05
-
-
-@dataclass(frozen=True)
-class Given:
-    """What the user said about the file; None is found out."""
-
-    delimiter: str | None = None
-    decimal: str | None = None
-    thousands: str | None = None
-    header: bool | None = None
-
-    def marks(self, delimiter: str) -> list[Marks]:
-        """The marks that are possible, the more probable ones first."""
-        found = [
-            marks
-            for marks in ALL_MARKS
-            if self.decimal in (None, marks.decimal) and self.thousands in (None, marks.thousands)
-        ]
-        if delimiter == ",":
-            # Who writes commas between columns has no decimal commas.
-            found.sort(key=lambda marks: marks.decimal == ",")
-        return found
 
 
 @dataclass(frozen=True)
@@ -86,15 +65,15 @@ class _Reading:
 
 
 def sniff(
-    lines: Sequence[str], later: Sequence[str], given: Given, prefer: str | None = None
+    lines: Sequence[str], later: Sequence[str], options: ReadOptions, prefer: str | None = None
 ) -> Dialect:
     """Decide from the first lines of a file and from some further down."""
-    reading, rivals = _best(lines, later, given, prefer)
+    reading, rivals = _best(lines, later, options, prefer)
     rows, width = reading.rows, reading.width
     marks = reading.marks
     first = rows[0] if rows else []
     body = [row for row in rows[1:] if len(row) == width]
-    header = given.header
+    header = options.header
     numeric = _numeric(body, width, marks)
     if header is None:
         header = _has_header(first, numeric, marks, bool(body))
@@ -121,7 +100,7 @@ def sniff(
         names,
         tuple(numeric),
         tuple(_doubts(reading, rivals, cells, header)),
-        _foreign(body, numeric, given.marks(reading.delimiter)),
+        _foreign(body, numeric, options.marks(reading.delimiter)),
         any(proves(cell, marks) for cell in cells),
         {k: [row[k] for row in body[:50]] for k, kept in enumerate(numeric) if not kept},
     )
@@ -144,11 +123,11 @@ def parsed(lines: Sequence[str], delimiter: str, most: int) -> list[list[str]]:
 
 
 def _best(
-    lines: Sequence[str], later: Sequence[str], given: Given, prefer: str | None
+    lines: Sequence[str], later: Sequence[str], options: ReadOptions, prefer: str | None
 ) -> tuple[_Reading, list[_Reading]]:
     readings: list[_Reading] = []
     fallback: tuple[float, str] = (0.0, prefer or NO_DELIMITER)
-    wanted = (given.delimiter,) if given.delimiter else (*_DELIMITERS, NO_DELIMITER)
+    wanted = (options.delimiter,) if options.delimiter else (*_DELIMITERS, NO_DELIMITER)
     for delimiter in wanted:
         rows = parsed(lines, delimiter, _SAMPLE_ROWS)
         if not rows:
@@ -157,30 +136,30 @@ def _best(
         agreement = count / len(rows)
         if width > 1 and agreement > fallback[0]:
             fallback = (agreement, delimiter)
-        if len(rows[0]) != width and not given.delimiter:
+        if len(rows[0]) != width and not options.delimiter:
             continue
-        if (width > 1) is (delimiter == NO_DELIMITER) and not given.delimiter:
+        if (width > 1) is (delimiter == NO_DELIMITER) and not options.delimiter:
             continue
-        if delimiter == NO_DELIMITER and _names_columns(rows[0][0], given):
+        if delimiter == NO_DELIMITER and _names_columns(rows[0][0], options):
             continue
         rows = rows + [row for row in parsed(later, delimiter, _SAMPLE_ROWS) if len(row) == width]
-        readings += _scored(delimiter, rows, len(rows[0]), agreement, given, delimiter == prefer)
+        readings += _scored(delimiter, rows, len(rows[0]), agreement, options, delimiter == prefer)
     if not readings:
         delimiter = fallback[1]
         rows = parsed(lines, delimiter, _SAMPLE_ROWS)
         width = len(rows[0]) if rows else 0
         if not rows:
-            return _Reading(delimiter, given.marks(delimiter)[0], [], 0, 0.0), []
-        readings = _scored(delimiter, rows, width, 1.0, given, False)
+            return _Reading(delimiter, options.marks(delimiter)[0], [], 0, 0.0), []
+        readings = _scored(delimiter, rows, width, 1.0, options, False)
     best = max(readings, key=lambda reading: reading.score)
     equal = [r for r in readings if r is not best and r.score > best.score - 1e-9]
     return best, equal
 
 
-def _names_columns(cell: str, given: Given) -> bool:
+def _names_columns(cell: str, options: ReadOptions) -> bool:
     """Does a first line hold several names, so that the file has more than one column?"""
     return any(sign in cell for sign in _DELIMITERS[:-1]) and not any(
-        is_number(cell, marks) for marks in given.marks(NO_DELIMITER)
+        is_number(cell, marks) for marks in options.marks(NO_DELIMITER)
     )
 
 
@@ -189,13 +168,13 @@ def _scored(
     rows: list[list[str]],
     width: int,
     agreement: float,
-    given: Given,
+    options: ReadOptions,
     preferred: bool,
 ) -> list[_Reading]:
     body = [row for row in rows[1:] if len(row) == width] or rows[:1]
     if len(body) > 1 and all(_some_number(cell) for cell in rows[0]):
         body = [rows[0], *body]
-    candidates = given.marks(delimiter)
+    candidates = options.marks(delimiter)
     totals = [0.0] * len(candidates)
     known = 0
     for column in _columns(body, width):
@@ -309,15 +288,3 @@ def doubtful_marks(cell: str, taken: float, other: float) -> Note:
 def _told(delimiter: str) -> str:
     known = {"\t": "tabs", " ": "spaces", NO_DELIMITER: "nothing (one column)"}
     return known.get(delimiter, repr(delimiter))
-
-
-def check_given(given: Given) -> None:
-    """Raise if the user's marks contradict each other."""
-    if given.delimiter is not None and len(given.delimiter) != 1:
-        raise TableError(f"the delimiter {given.delimiter!r} must be a single character")
-    if not given.marks(given.delimiter or ""):
-        raise TableError(
-            f"decimal mark {given.decimal!r} and thousands mark {given.thousands!r} do not go "
-            "together: a point or comma for decimals, and another of point, comma, space and "
-            "apostrophe, or nothing, for thousands are needed"
-        )

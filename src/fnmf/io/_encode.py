@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from fnmf.io._dates import DateForm, date_form
+from fnmf.io._messages import Note, listed
 from fnmf.io._numbers import is_missing
 from fnmf.io._table import Table, check_not_empty
-from fnmf.io._told import Note, listed
 
 _MOST_CATEGORIES = 30
 _RARE_SHARE = 0.005

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from fnmf.io._buffer import RowBuffer
+from fnmf.io._collect import RowBuffer
 from fnmf.io._guard import COLUMNAR_RATIO, FREE_SIZE
 from fnmf.io._matrix_market import read_matrix
+from fnmf.io._messages import Note, TableError, listed
 from fnmf.io._open import open_lines
-from fnmf.io._options import Options
-from fnmf.io._table import Roles, Table, check_not_empty, compact_csr, unique_names
-from fnmf.io._told import Note, TableError, listed
+from fnmf.io._options import Progress, ReadOptions
+from fnmf.io._table import Table, check_not_empty, compact_csr, unique_names
 
 _IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp")
 _FOLDER = "folder"
@@ -25,13 +25,15 @@ def is_one_table(path: Path) -> bool:
     return _one_of(path, "matrix.mtx") is not None or next(_images(path), None) is not None
 
 
-def read_folder(path: Path, options: Options, problems: list[TableError]) -> Table:
+def read_folder(
+    path: Path, options: ReadOptions, problems: list[TableError], progress: Progress
+) -> Table:
     """Cells of a 10x folder, or the images of any other folder."""
     if _one_of(path, "matrix.mtx") is not None:
         return _read_cells(path, options, problems)
     images = sorted(_images(path))
     if images:
-        return _read_images(path, images, options)
+        return _read_images(path, images, options, progress)
     raise TableError(
         f"{path} is a folder with neither images nor matrix.mtx; give the file that holds the table"
     )
@@ -47,7 +49,7 @@ def _one_of(folder: Path, *names: str) -> Path | None:
     return next((file for file in found if file.is_file()), None)
 
 
-def _read_cells(path: Path, options: Options, problems: list[TableError]) -> Table:
+def _read_cells(path: Path, options: ReadOptions, problems: list[TableError]) -> Table:
     """Genes are the rows of the matrix, and cells its columns; here cells are the samples."""
     matrix = _one_of(path, "matrix.mtx")
     assert matrix is not None
@@ -74,9 +76,9 @@ def _read_cells(path: Path, options: Options, problems: list[TableError]) -> Tab
     names, notes = unique_names(names, path, options.duplicates, problems)
     turned = np.ascontiguousarray(X.T) if isinstance(X, np.ndarray) else compact_csr(X.T)
     table = Table(path, turned, names, ids=ids, notes=[*notes])
-    if options.roles.exclude:
-        Roles(exclude=options.roles.exclude).check(names, path)
-        table.leave_out(set(options.roles.exclude))
+    if options.exclude:
+        options.features_only().check_columns(names, path)
+        table.leave_out(set(options.exclude))
     return table
 
 
@@ -86,7 +88,7 @@ def _lines(path: Path) -> list[list[str]]:
         return [line.rstrip("\r\n").split("\t") for line in lines if line.strip()]
 
 
-def _read_images(path: Path, files: list[Path], options: Options) -> Table:
+def _read_images(path: Path, files: list[Path], options: ReadOptions, progress: Progress) -> Table:
     """Every image is a row of grey values, 0 to 255, named by its file."""
     try:
         from PIL import Image
@@ -108,16 +110,16 @@ def _read_images(path: Path, files: list[Path], options: Options) -> Table:
                 f"{shape[0]} x {shape[1]}; images of one size are needed"
             )
         buffer.extend(1)[0] = grey.ravel()
-        options.told(number)
+        progress(number)
     assert shape is not None
     assert buffer is not None
     names = [f"pixel {y},{x}" for y in range(shape[0]) for x in range(shape[1])]
     ids = [str(file.relative_to(path)) for file in files]
     table = Table(path, buffer.finish(), names, ids=ids, image_shape=shape)
     folders = [file.relative_to(path).parts[0] for file in files if file.parent != path]
-    if options.roles.label_column == _FOLDER and len(folders) == len(files):
+    if options.label_column == _FOLDER and len(folders) == len(files):
         table.labels = folders
-    elif options.roles.label_column:
+    elif options.label_column:
         raise TableError(f"{path}: the only classes images can have are their folders: {_FOLDER!r}")
     elif len(folders) == len(files) and 1 < len(set(folders)) < len(files):
         shown = listed(sorted(set(folders)), 4)

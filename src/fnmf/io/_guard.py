@@ -6,7 +6,7 @@ honest data of its format can be packed.
 
 from pathlib import Path
 
-from fnmf.io._told import TableError
+from fnmf.io._messages import TableError
 
 FREE_SIZE = 1 << 30
 # Text and arrays shrink 5 to 50 times, a bomb a thousand times.

@@ -1,60 +1,59 @@
-"""AnnData files (``.h5ad``): a matrix, names of cells and genes, and columns of ``obs``."""
+"""AnnData files (``.h5ad``): a matrix, names of cells and genes, and columns of ``obs``.
+
+The HDF5 library can hang or crash on a damaged file, so anndata reads in a process of its own,
+which sends JSON and arrays, never pickles, and is ended when it takes too long.
+"""
 
 import importlib.util
+import json
+import subprocess
+import sys
+import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.io._guard import COLUMNAR_RATIO, FREE_SIZE, check_shape
-from fnmf.io._isolated import decode
-from fnmf.io._options import Options
-from fnmf.io._table import Roles, Table, check_not_empty, compact_csr, unique_names
-from fnmf.io._told import Note, TableError, listed
+from fnmf.io._guard import COLUMNAR_RATIO, FREE_SIZE
+from fnmf.io._messages import Note, TableError, listed
+from fnmf.io._options import Progress, ReadOptions
+from fnmf.io._table import Table, check_not_empty, checked_csr, unique_names
 
-_RATIO = COLUMNAR_RATIO
+_WORKER = Path(__file__).with_name("_h5ad_worker.py")
+_START_SECONDS = 60.0
+# To decode a small file, and how many bytes a second more for a large one.
+_SECONDS = 8.0
+_BYTES_A_SECOND = 2_000_000
 
 
-def read_h5ad(path: Path, options: Options, problems: list[TableError]) -> Table:
-    """The main matrix of an AnnData file, a layer or the raw data; sparse if it is stored so.
-
-    The HDF5 library can hang on a damaged file, so it works in a process of its own.
-    """
-    if importlib.util.find_spec("h5py") is None:
+def read_h5ad(
+    path: Path, options: ReadOptions, problems: list[TableError], progress: Progress
+) -> Table:
+    """The main matrix of an AnnData file, a layer or the raw data; sparse if it is stored so."""
+    if importlib.util.find_spec("anndata") is None:
         raise TableError(
-            f'{path}: reading .h5ad needs h5py; install it with: pip install "fnmf[h5ad]"'
+            f'{path}: reading .h5ad needs anndata; install it with: pip install "fnmf[h5ad]"'
         )
     _check_signature(path)
-    roles = options.roles
-    request = {
-        "path": str(path),
-        "limit": max(FREE_SIZE, _RATIO * path.stat().st_size),
-        "layer": options.layer,
-        "raw": options.raw,
-        "id_column": roles.id_column,
-        "label_column": roles.label_column,
-    }
-    program = Path(__file__).with_name("_h5ad_worker.py")
-    facts, arrays = decode(program, request, path, _RATIO)
-    X = _matrix(path, facts, arrays)
-    n_rows, n_columns = X.shape
-    check_not_empty(n_rows, n_columns, path)
-    names = facts["names"] or [f"column {k}" for k in range(1, n_columns + 1)]
-    ids = facts.get("id_column") or facts["ids"]
-    labels = facts.get("label_column")
-    for what, values, count in (("var", names, n_columns), ("obs", ids, n_rows)):
-        if values is not None and len(values) != count:
-            text = f"{path}: the data has shape {X.shape}, and {what} names {len(values)}"
-            raise TableError(text)
-    if labels is not None and len(labels) != n_rows:
-        raise TableError(f"{path}: {roles.label_column!r} has {len(labels)} rows, not {n_rows}")
-    names, notes = unique_names(names, path, options.duplicates, problems)
-    table = Table(path, X, names, ids=ids, labels=labels, notes=[*notes])
+    size = path.stat().st_size
+    wanted = ("layer", "raw", "id_column", "label_column")
+    request = {name: getattr(options, name) for name in wanted}
+    request |= {"path": str(path), "limit": max(FREE_SIZE, COLUMNAR_RATIO * size)}
+    facts, parts = _decoded(path, request, _SECONDS + size / _BYTES_A_SECOND)
+    X: Any = parts[0]
+    if facts["kind"] != "dense":
+        X = checked_csr(path, facts["kind"], parts, facts["shape"])
+    if X.ndim != 2 or X.dtype.kind not in "fiub":
+        raise TableError(f"{path}: the data are {X.ndim}-dimensional {X.dtype}; a table is needed")
+    check_not_empty(X.shape[0], X.shape[1], path)
+    names, notes = unique_names(facts["names"], path, options.duplicates, problems)
+    table = Table(path, X, names, ids=facts["ids"], labels=facts["labels"], notes=[*notes])
     _advise(table, facts, options)
-    if roles.exclude:
-        Roles(exclude=roles.exclude).check(names, path)
-        table.leave_out(set(roles.exclude))
+    if options.exclude:
+        options.features_only().check_columns(names, path)
+        table.leave_out(set(options.exclude))
     return table
 
 
@@ -70,24 +69,42 @@ def _check_signature(path: Path) -> None:
     raise TableError(f"{path} is not a usable .h5ad file: it is no HDF5 file")
 
 
-def _matrix(path: Path, facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
-    if facts["kind"] == "dense":
-        return arrays["X"]
-    rows, columns = facts["shape"]
-    check_shape(path, rows, columns, len(arrays["data"]))
-    build: Any = sp.csr_array if facts["kind"] == "csr" else sp.csc_array
-    parts = tuple(arrays[name] for name in ("data", "indices", "indptr"))
-    if any(part.ndim != 1 for part in parts) or arrays["indptr"].dtype.kind not in "iu":
-        raise TableError(f"{path} holds a malformed sparse matrix")
-    if len(arrays["indptr"]) != (rows if facts["kind"] == "csr" else columns) + 1:
-        raise TableError(f"{path} holds a malformed sparse matrix: indptr does not fit the shape")
-    matrix = build(parts, shape=(rows, columns))
-    # SciPy accepts indices out of range unless asked.
-    matrix.check_format(full_check=True)
-    return compact_csr(matrix)
+def _decoded(
+    path: Path, request: dict[str, Any], seconds: float
+) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """What the worker says of the file, and the arrays of its matrix."""
+    # -P: the folder of the program must not hide modules of the standard library.
+    command = [sys.executable, "-P", str(_WORKER), json.dumps(request)]
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        assert process.stdout is not None
+        # Without a file number NumPy reads from the pipe in pieces.
+        pipe: Any = SimpleNamespace(read=process.stdout.read)
+        timer = threading.Timer(_START_SECONDS, process.kill)
+        try:
+            timer.start()
+            process.stdout.readline()
+            timer.cancel()
+            timer = threading.Timer(seconds, process.kill)
+            timer.start()
+            facts = json.loads(process.stdout.readline())
+            if "error" in facts:
+                raise TableError(f"{path}{facts['error']}")
+            count = 1 if facts["kind"] == "dense" else 3
+            read = np.lib.format.read_array
+            return facts, [read(pipe, allow_pickle=False) for _ in range(count)]
+        except (ValueError, EOFError) as error:
+            if isinstance(error, TableError):
+                raise
+            why = "crashed on it" if timer.is_alive() else f"took more than {seconds:.0f} seconds"
+            raise TableError(f"{path} is damaged: its decoder {why}") from error
+        finally:
+            timer.cancel()
+            process.kill()
 
 
-def _advise(table: Table, facts: dict[str, Any], options: Options) -> None:
+def _advise(table: Table, facts: dict[str, Any], options: ReadOptions) -> None:
     """Scaled data have negative values; the counts are often in the same file."""
     values = table.X.data if isinstance(table.X, sp.csr_array) else table.X
     if not values.size or float(values.min()) >= 0:

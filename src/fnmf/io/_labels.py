@@ -1,12 +1,12 @@
 """Known classes from a file of their own."""
 
-import csv
 from pathlib import Path
 
-from fnmf.io._dialect import Given, sniff
-from fnmf.io._open import check_readable, guess_encoding, open_lines, read_sample
+from fnmf.io._messages import Note, TableError, listed
+from fnmf.io._open import check_readable
+from fnmf.io._options import ReadOptions
+from fnmf.io._rows import open_text
 from fnmf.io._table import Table
-from fnmf.io._told import Note, TableError, listed
 
 
 def add_labels(table: Table, path: Path, column: str | None = None) -> None:
@@ -58,22 +58,12 @@ def add_labels(table: Table, path: Path, column: str | None = None) -> None:
 
 def _read(path: Path, table: Table) -> tuple[list[str], list[list[str]]]:
     check_readable(path)
-    sample = read_sample(path)
-    encoding = guess_encoding(sample.head)
-    lines, later = sample.lines(encoding)
-    dialect = sniff(lines, later, Given())
-    file, source = open_lines(path, encoding)
-    with file:
-        reader = csv.reader(source, delimiter=dialect.delimiter)
-        rows = [[cell.strip() for cell in row] for row in reader if any(c.strip() for c in row)]
-    width = len(rows[0]) if rows else 0
-    ragged = next((k for k, row in enumerate(rows, start=1) if len(row) != width), None)
-    if ragged is not None:
-        raise TableError(f"{path}, row {ragged}: {len(rows[ragged - 1])} values instead of {width}")
+    text = open_text(path, ReadOptions())
+    names = list(text.dialect.names)
+    rows = [[cell.strip() for cell in cells] for _, cells in text.cells()]
     # Among words only, what looks like a header may be the first row.
-    is_row = rows and (len(rows) == table.X.shape[0] or set(rows[0]) & set(table.ids or []))
-    if dialect.header and not is_row:
-        return rows[0], rows[1:]
-    if dialect.header:
+    is_row = len(rows) + 1 == table.X.shape[0] or set(names) & set(table.ids or [])
+    if text.dialect.header and is_row:
         table.notes.append(Note(f"the first line of {path} was taken as a row, not as a header"))
-    return [f"column {k}" for k in range(1, width + 1)], rows
+        return [f"column {k}" for k in range(1, len(names) + 1)], [names, *rows]
+    return names, rows

@@ -18,7 +18,6 @@ _CLASSES = {",": ",", ".": r"\.", " ": f"[{_SPACES}]", "'": f"[{_APOSTROPHES}]"}
 _ONES = str.maketrans("023456789", "1" * 9)
 _LONGEST_SHAPE = 64
 DECIMAL_MARKS = (".", ",")
-THOUSANDS_MARKS = ("", ",", ".", " ", "'")
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from fnmf.io._guard import FREE_SIZE, PACKED_RATIO
-from fnmf.io._told import TableError, one_line
+from fnmf.io._messages import TableError, one_line
 
 _SAMPLE = 1 << 18
 # A table with very long lines is judged by a few of them, however long.
@@ -262,8 +262,19 @@ class Lines:
         return text
 
 
-def open_lines(path: Path, encoding: str) -> tuple[io.TextIOWrapper, Lines]:
+def _as_windows(error: UnicodeError) -> tuple[str, int]:
+    """A file that began in plain ASCII and has accents of Windows further down."""
+    assert isinstance(error, UnicodeDecodeError)
+    return error.object[error.start : error.end].decode("cp1252", "replace"), error.end
+
+
+codecs.register_error("fnmf.as_windows", _as_windows)
+
+
+def open_lines(path: Path, encoding: str, guessed: bool = False) -> tuple[io.TextIOWrapper, Lines]:
     """The text of a file, to be closed by the caller, and its lines."""
     errors = "replace" if encoding == "cp1252" else "strict"
+    if guessed and encoding.startswith("utf-8"):
+        errors = "fnmf.as_windows"
     file = io.TextIOWrapper(open_bytes(path), encoding=encoding, errors=errors, newline="")
     return file, Lines(file, path)

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf.io._messages import TableError
+from fnmf.io._read import read_table
 from fnmf.io._recipe import Recipe
 from fnmf.io._table import Table
-from fnmf.io._told import TableError
 
 
 class Prepared:
@@ -79,7 +80,7 @@ def as_table(rows: Any, recipe: Recipe) -> Table:
         matrix: Any = rows
         return Table(where, sp.csr_array(matrix), _positions(matrix.shape[1], recipe))
     if hasattr(rows, "columns"):
-        return _frame_table(where, rows, recipe)
+        return read_table(rows, recipe.reading())
     X = np.array(rows, dtype=np.float64, ndmin=2)
     return Table(where, X, _positions(X.shape[1], recipe))
 
@@ -94,29 +95,3 @@ def _positions(n_columns: int, recipe: Recipe) -> list[str]:
             "pass a data frame to have columns matched by name"
         )
     return list(recipe.columns)
-
-
-def _frame_table(where: Path, frame: Any, recipe: Recipe) -> Table:
-    sources = set(recipe.encoding.sources) if recipe.encoding is not None else set()
-    wanted = set(recipe.columns)
-    numbers: dict[str, np.ndarray] = {}
-    texts: dict[str, list[str]] = {}
-    for column in frame.columns:
-        name = str(column)
-        if name in sources:
-            texts[name] = ["" if v is None or v != v else str(v) for v in frame[column]]
-        elif name in wanted:
-            numbers[name] = _numbers(where, name, frame[column])
-    lacking = sorted(sources - texts.keys())
-    if lacking:
-        raise TableError(f"{where} lack the columns {lacking}")
-    X = np.column_stack(list(numbers.values())) if numbers else np.empty((len(frame), 0))
-    return Table(where, X, list(numbers), texts=texts)
-
-
-def _numbers(where: Path, name: str, column: Any) -> np.ndarray:
-    values = [np.nan if v is None or v != v else v for v in column.to_numpy().tolist()]
-    try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise TableError(f"{where}, column {name!r}: {error}") from error

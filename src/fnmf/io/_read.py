@@ -2,27 +2,26 @@
 
 import importlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-import numpy as np
-
-from fnmf.io._apart import note_genes_in_rows
-from fnmf.io._dialect import Given
+from fnmf.io._columns import note_genes_in_rows
+from fnmf.io._messages import TableError, one_line, raise_all
 from fnmf.io._open import check_readable
-from fnmf.io._options import Options
-from fnmf.io._table import Roles, Table
-from fnmf.io._told import TableError, one_line, raise_all
-from fnmf.validation import check_choice
+from fnmf.io._options import Progress, ReadOptions
+from fnmf.io._table import Table
 
+Reader = Callable[[Any, ReadOptions, list[TableError], Progress], Table]
 # Ending, and the module and function that read it; anything else is text. Imported when needed.
 _READERS = {
     ".npy": "_arrays.read_npy",
     ".npz": "_arrays.read_npz",
-    ".mtx": "_arrays.read_matrix_market",
-    ".mm": "_arrays.read_matrix_market",
-    ".parquet": "_parquet.read_parquet",
-    ".pq": "_parquet.read_parquet",
+    ".mtx": "_matrix_market.read_matrix_market",
+    ".mm": "_matrix_market.read_matrix_market",
+    ".parquet": "_frames.read_parquet",
+    ".pq": "_frames.read_parquet",
     ".h5ad": "_h5ad.read_h5ad",
     ".h5": "_h5ad.read_h5ad",
     ".hdf5": "_h5ad.read_h5ad",
@@ -35,73 +34,32 @@ _READ_PACKED = (".mtx", ".mm")
 
 
 def read_table(
-    path: str | os.PathLike[str],
+    source: Any,
+    options: ReadOptions | None = None,
     *,
-    id_column: str | None = None,
-    label_column: str | None = None,
-    exclude: Sequence[str] = (),
-    required: Sequence[str] = (),
-    texts: Sequence[str] = (),
-    keep_texts: bool = False,
-    transpose: bool = False,
-    delimiter: str | None = None,
-    decimal: str | None = None,
-    thousands: str | None = None,
-    header: bool | None = None,
-    encoding: str | None = None,
-    na_values: Sequence[str] = (),
-    duplicates: str = "error",
-    layer: str | None = None,
-    raw: bool = False,
-    sheet: str | None = None,
-    dtype: type = np.float64,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
     problems: list[TableError] | None = None,
+    **choices: Any,
 ) -> Table:
-    """Read the numeric columns of a file.
+    """A table of numbers from a file or a data frame.
 
     Parameters
     ----------
-    path : str or path-like
+    source : str, path-like or data frame
         CSV, TSV or other delimited text (also ``.gz``, ``.bz2``, ``.xz`` or a zip archive of one
         file), Parquet, ``.xlsx``, ``.npy`` (mapped, not read), ``.npz``, Matrix Market, ``.h5ad``,
         a folder of images, or a folder with ``matrix.mtx``, ``features.tsv`` and ``barcodes.tsv``.
-        Arrays of three dimensions are images.
-    id_column, label_column : str, default=None
-        Columns that name the rows and their known classes. They are kept apart from the data.
-        In a ``.npz`` file they name arrays, in ``.h5ad`` columns of ``obs``. Without
-        ``id_column`` a column of text without repetition names the rows.
-    exclude : sequence of str, default=()
-        Columns to leave out.
-    required : sequence of str, default=()
-        Columns of a text file that are taken as numbers whatever they look like, if they exist.
-    texts : sequence of str, default=()
-        Columns that are taken as text whatever they look like, if they exist, and kept.
-    keep_texts : bool, default=False
-        Keep all columns of text, so that :meth:`Recipe.learn` turns them into features.
-    transpose : bool, default=False
-        The samples are the columns of the file, as where genes are rows.
-    delimiter, decimal, thousands, header, encoding : default=None
-        How a text file is written. None detects it, delimiter and marks together; where the file
-        can be read in two ways, a note says which was taken. ``thousands=""`` means that there
-        is no such mark.
-    na_values : sequence of str, default=()
-        Cells that count as missing, beyond the usual ones.
-    duplicates : {"error", "number"}, default="error"
-        What to do about columns of the same name.
-    layer : str, default=None
-        Layer of an ``.h5ad`` file to read instead of its main matrix.
-    raw : bool, default=False
-        Read the raw data of an ``.h5ad`` file.
-    sheet : str, default=None
-        Sheet of an Excel workbook; the first one by default.
-    dtype : {numpy.float64, numpy.float32}
-        Type of the numbers read from text and Parquet.
+        Arrays of three dimensions are images. Or a frame of pandas, Polars, PyArrow or DuckDB:
+        numbers and booleans are numbers, everything else is text.
+    options : ReadOptions, default=None
+        How to read.
     progress : callable, default=None
         Called with the number of rows read so far.
     problems : list, default=None
         Collects what is wrong with single cells and columns. By default all of it is raised
         together.
+    **choices
+        Fields of :class:`ReadOptions`, in place of those in ``options``.
 
     Returns
     -------
@@ -124,31 +82,14 @@ def read_table(
     >>> table.names, table.ids, table.X.tolist()
     (['bread', 'milk'], ['Ann', 'Bob'], [[1.5, 2.0], [0.0, 3.0]])
     """
-    check_choice("duplicates", duplicates, ("error", "number"))
-    options = Options(
-        roles=Roles(
-            id_column,
-            label_column,
-            tuple(exclude),
-            frozenset() if transpose else frozenset(required),
-            frozenset(texts),
-        ),
-        given=Given(delimiter, decimal, thousands, header),
-        encoding=encoding,
-        dtype=dtype,
-        na_values=frozenset(value.strip() for value in na_values),
-        duplicates=duplicates,
-        keep_texts=keep_texts or bool(texts),
-        layer=layer,
-        raw=raw,
-        sheet=sheet,
-        progress=progress,
-    )
-    path = Path(path)
+    options = replace(options or ReadOptions(), **choices)
+    if options.transpose:
+        # What is required are columns of the table that is turned.
+        options = replace(options, required=())
     found: list[TableError] = []
-    table = _read(path, options, found)
-    if transpose:
-        table.transpose(duplicates, found)
+    table = _read(source, options, found, progress or (lambda n_rows: None))
+    if options.transpose:
+        table.transpose(options.duplicates, found)
     else:
         note_genes_in_rows(table)
     if problems is None:
@@ -158,12 +99,19 @@ def read_table(
     return table
 
 
-def _read(path: Path, options: Options, problems: list[TableError]) -> Table:
+def _read(
+    source: Any, options: ReadOptions, problems: list[TableError], progress: Progress
+) -> Table:
+    if not isinstance(source, (str, os.PathLike)):
+        from fnmf.io._frames import read_frame
+
+        return read_frame(source, options, problems, progress)
+    path = Path(source)
     if not path.is_dir():
         check_readable(path)
     reader = _reader(path)
     try:
-        return reader(path, options, problems)
+        return reader(path, options, problems, progress)
     except (TableError, MemoryError, ModuleNotFoundError):
         raise
     except Exception as error:
@@ -174,7 +122,7 @@ def _read(path: Path, options: Options, problems: list[TableError]) -> Table:
         ) from error
 
 
-def _reader(path: Path) -> Callable[[Path, Options, list[TableError]], Table]:
+def _reader(path: Path) -> Reader:
     if path.is_dir():
         from fnmf.io._folders import read_folder
 

@@ -1,6 +1,6 @@
 """The way of a table into a model, stored with the model so that new rows go the same way."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -8,8 +8,9 @@ import scipy.sparse as sp
 
 from fnmf.io._clean import Cleaning, clean
 from fnmf.io._encode import Encoding, learn_encoding
+from fnmf.io._messages import Note, TableError, listed, raise_all
+from fnmf.io._options import ReadOptions
 from fnmf.io._table import Table
-from fnmf.io._told import Note, TableError, listed, raise_all
 from fnmf.validation import check_choice
 
 _UNLIKE_UNITS = 1000.0
@@ -144,10 +145,7 @@ class Recipe:
         if self.scale is not None:
             X = X @ sp.diags_array(self.scale) if sparse else X * self.scale
         if self.normalize == "samples":
-            from sklearn.preprocessing import normalize
-
-            # All-zero rows stay zero.
-            X = normalize(X)
+            X = _unit_rows(X)
         return sp.csr_array(X) if sparse else X
 
     def _check_columns(self, table: Table) -> None:
@@ -178,10 +176,11 @@ class Recipe:
             table.notes.append(Note(text))
         return [at[name] for name in self.columns]
 
-    def reading(self) -> dict[str, Any]:
-        """What :func:`read_table` must know to read new rows for this recipe."""
+    def reading(self, options: ReadOptions | None = None) -> ReadOptions:
+        """``options`` with what :func:`read_table` must know to read new rows for this recipe."""
         texts = self.encoding.sources if self.encoding is not None else []
-        return {"required": self.columns, "texts": texts, "transpose": self.transpose}
+        base = options or ReadOptions()
+        return replace(base, required=self.columns, texts=texts, transpose=self.transpose)
 
     def to_metadata(self) -> dict[str, Any]:
         """Plain values for the model file."""
@@ -227,6 +226,17 @@ class Recipe:
             raise ValueError(f"the treatment of its table is inconsistent: {error}") from error
 
 
+def _unit_rows(X: Any) -> Any:
+    """Rows of unit length, all-zero rows zero; missing cells count as the others do on average."""
+    from sklearn.preprocessing import normalize
+
+    if sp.issparse(X) or not np.isnan(np.min(X)):
+        return normalize(X)
+    known = np.count_nonzero(~np.isnan(X), axis=1)
+    squares = np.nansum(X * X, axis=1) * X.shape[1] / np.maximum(known, 1)
+    return X / np.sqrt(np.where(squares > 0, squares, 1))[:, None]
+
+
 def _unnamed(table: Table) -> bool:
     return all(name == f"column {k}" for k, name in enumerate(table.names, start=1))
 
@@ -234,5 +244,5 @@ def _unnamed(table: Table) -> bool:
 def _column_maxima(X: Any) -> np.ndarray:
     if sp.issparse(X):
         matrix: Any = X
-        return matrix.max(axis=0).toarray().ravel().astype(float)
-    return np.asarray(X.max(axis=0), dtype=float)
+        return matrix.nanmax(axis=0).toarray().ravel().astype(float)
+    return np.asarray(np.fmax.reduce(X, axis=0), dtype=float)

@@ -5,6 +5,7 @@ it does not say in which line and column the trouble is, and it passes over blan
 block in which it finds anything strange goes through the csv module, which is slow and exact.
 """
 
+import codecs
 import csv
 import importlib.util
 import io
@@ -18,11 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from fnmf.io._dialect import NO_DELIMITER, Dialect
+from fnmf.io._dialect import NO_DELIMITER, Dialect, sniff
+from fnmf.io._messages import TableError
 from fnmf.io._numbers import MISSING
-from fnmf.io._open import Lines
-from fnmf.io._told import TableError
+from fnmf.io._open import Lines, guess_encoding, open_lines, read_sample
+from fnmf.io._options import ReadOptions
 
+_MOST_COLUMNS = 1 << 22
 _CHUNK = 1 << 22
 _LARGEST_CHUNK = 1 << 25
 # A chunk holds some hundred rows, so that wide tables are not read column by column for few rows.
@@ -50,8 +53,50 @@ class Wanted:
     na_values: frozenset[str] = frozenset()
 
 
-def blocks(lines: Lines, dialect: Dialect, path: Path, wanted: Wanted) -> Iterator[Block]:
-    """The rows of a file below its header."""
+@dataclass(frozen=True)
+class Text:
+    """A delimited file and how it is written; messages name ``shown``."""
+
+    path: Path
+    encoding: str
+    dialect: Dialect
+    shown: Path
+    guessed: bool
+
+    def blocks(self, wanted: Wanted) -> Iterator[Block]:
+        """The rows below the header."""
+        file, lines = open_lines(self.path, self.encoding, self.guessed)
+        with file:
+            yield from _blocks(lines, self.dialect, self.shown, wanted)
+
+    def cells(self) -> Iterator[tuple[int, list[str]]]:
+        """Line and cells of every row, as they are written."""
+        # Without columns of numbers the careful reader gives the cells themselves.
+        for block in self.blocks(Wanted([], [])):
+            yield from zip(block.lines, block.rows, strict=True)
+
+
+def open_text(path: Path, options: ReadOptions) -> Text:
+    """Find out how a delimited file is written, as far as the options do not say."""
+    options.check_marks()
+    try:
+        codecs.lookup(options.encoding or "utf-8")
+    except LookupError as error:
+        raise TableError(f"{options.encoding!r} is not a known encoding", "encoding") from error
+    sample = read_sample(path)
+    encoding = options.encoding or guess_encoding(sample.head)
+    lines, later = sample.lines(encoding)
+    if max(lines[0].count(sign) for sign in ",;\t| ") > _MOST_COLUMNS:
+        raise TableError(f"{path} has more than {_MOST_COLUMNS} columns in its first line")
+    endings = path.name.lower().split(".")[1:]
+    prefer = "\t" if "tsv" in endings or "tab" in endings else None
+    dialect = sniff(lines, later, options, prefer)
+    if not dialect.names:
+        raise TableError(f"{path} holds nothing but blank lines")
+    return Text(path, encoding, dialect, options.shown_as or path, options.encoding is None)
+
+
+def _blocks(lines: Lines, dialect: Dialect, path: Path, wanted: Wanted) -> Iterator[Block]:
     done = _skip_header(iter(lines), dialect, path) if dialect.header else 0
     at_once = max(1, _ROWS_AT_ONCE // len(dialect.names))
     size = min(_LARGEST_CHUNK, max(_CHUNK, _CHUNK_FOR_A_COLUMN * len(dialect.names)))

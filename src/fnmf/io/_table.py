@@ -8,34 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.io._told import Note, TableError, listed
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Which columns the user set apart."""
-
-    id_column: str | None = None
-    label_column: str | None = None
-    exclude: tuple[str, ...] = ()
-    # Columns that must be numbers and must stay, whatever they look like.
-    required: frozenset[str] = frozenset()
-    # Columns that must be text, whatever they look like.
-    texts: frozenset[str] = frozenset()
-
-    def named(self) -> list[str]:
-        """Every column the user named."""
-        return [name for name in (self.id_column, self.label_column) if name] + list(self.exclude)
-
-    def check(self, names: Sequence[str], path: Path) -> None:
-        """Raise if a column the user named does not exist or has two roles."""
-        if len(set(self.named())) < len(self.named()):
-            raise TableError("A column is named twice", "roles")
-        known = set(names)
-        for name in self.named():
-            if name not in known:
-                shown = listed(list(names), 12)
-                raise TableError(f"{path} has no column {name!r}; its columns are {shown}")
+from fnmf.data import check_structure
+from fnmf.io._guard import check_shape
+from fnmf.io._messages import Note, TableError, listed, one_line
 
 
 @dataclass
@@ -174,6 +149,22 @@ def compact_csr(matrix: Any) -> sp.csr_array:
         parts = (csr.data, csr.indices.astype(np.int32), csr.indptr.astype(np.int32))
         csr = sp.csr_array(parts, shape=csr.shape)
     return csr
+
+
+def checked_csr(
+    path: Path, kind: str, parts: Sequence[np.ndarray], shape: Sequence[int]
+) -> sp.csr_array:
+    """A CSR array from data, indices and indptr of a file, "csr" or "csc", every index checked."""
+    build: Any = sp.csr_array if kind == "csr" else sp.csc_array
+    check_shape(path, shape[0], shape[1], parts[0].size)
+    try:
+        if len(parts[2]) != shape[0 if kind == "csr" else 1] + 1:
+            raise ValueError("indptr does not fit the shape")
+        matrix = build(tuple(parts), shape=tuple(shape))
+        check_structure(matrix, "it")
+        return compact_csr(matrix)
+    except Exception as error:
+        raise TableError(f"{path} holds a malformed sparse matrix: {one_line(error)}") from error
 
 
 def text(value: Any) -> str:

@@ -4,21 +4,47 @@ import csv
 import datetime
 import tempfile
 import zipfile
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from fnmf.io._csv import read_csv
 from fnmf.io._guard import PACKED_RATIO, check_bytes
-from fnmf.io._options import Options
+from fnmf.io._messages import Note, TableError, listed
+from fnmf.io._options import Progress, ReadOptions
 from fnmf.io._table import Table
-from fnmf.io._told import Note, TableError, listed
 
 _FREE_CELLS = 1 << 26
 
 
-def read_xlsx(path: Path, options: Options, problems: list[TableError]) -> Table:
+@dataclass(frozen=True)
+class Sheet:
+    """A sheet as delimited text, how that is to be read, and the names of other sheets."""
+
+    name: str
+    others: list[str]
+    text: Path
+    options: ReadOptions
+
+
+def read_xlsx(
+    path: Path, options: ReadOptions, problems: list[TableError], progress: Progress
+) -> Table:
     """The numeric columns of a sheet; formulas count with the value that Excel has stored."""
+    with sheet_as_text(path, options) as sheet:
+        table = read_csv(sheet.text, sheet.options, problems, progress)
+    table.path = path
+    if sheet.others and options.sheet is None:
+        told = f"the sheet {sheet.name!r} was read; there are also {listed(sheet.others)}"
+        table.notes.insert(0, Note(told, "sheet"))
+    return table
+
+
+@contextmanager
+def sheet_as_text(path: Path, options: ReadOptions) -> Iterator[Sheet]:
+    """The sheet that is asked for, written as text for as long as the context lasts."""
     try:
         import openpyxl
     except ModuleNotFoundError:
@@ -29,26 +55,19 @@ def read_xlsx(path: Path, options: Options, problems: list[TableError]) -> Table
         unpacked = sum(info.file_size for info in archive.infolist())
     check_bytes(path, unpacked, PACKED_RATIO)
     book = openpyxl.load_workbook(path, read_only=True, data_only=True, keep_links=False)
-    try:
-        name = _sheet_name(path, book.sheetnames, options.sheet)
-        with tempfile.TemporaryDirectory() as folder:
-            text = Path(folder) / "sheet.csv"
+    with tempfile.TemporaryDirectory() as folder:
+        text = Path(folder) / "sheet.csv"
+        try:
+            name = _sheet_name(path, book.sheetnames, options.sheet)
             sheet = book[name]
             # What the file says about its size is not to be relied on.
             sheet.reset_dimensions()
             _write(sheet, text, path, max(_FREE_CELLS, unpacked))
-            given = replace(options.given, delimiter=",", decimal=".", thousands="")
-            table = read_csv(
-                text, replace(options, given=given, encoding="utf-8", shown_as=path), problems
-            )
-    finally:
-        book.close()
-    table.path = path
-    others = [other for other in book.sheetnames if other != name]
-    if others and options.sheet is None:
-        text_ = f"the sheet {name!r} was read; there are also {listed(others)}"
-        table.notes.insert(0, Note(text_, "sheet"))
-    return table
+        finally:
+            book.close()
+        others = [other for other in book.sheetnames if other != name]
+        as_text = replace(options, delimiter=",", decimal=".", thousands="", encoding="utf-8")
+        yield Sheet(name, others, text, replace(as_text, shown_as=path))
 
 
 def _sheet_name(path: Path, names: list[str], wanted: str | None) -> str:

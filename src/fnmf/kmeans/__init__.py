@@ -1,7 +1,7 @@
 """k-means: compiled for few dimensions, with scikit-learn's starts, and on codes."""
 
 from fnmf.kmeans._codes import cluster_codes
-from fnmf.kmeans._lloyd import best_kmeans, halved, quick_kmeans
+from fnmf.kmeans._lloyd import best_kmeans, halved, principal_kmeans, quick_kmeans
 from fnmf.kmeans._protocol import N_STARTS, count_distinct, kmeans_on
 from fnmf.kmeans._seeding import fit_kmeans, plus_plus
 
@@ -14,5 +14,6 @@ __all__ = [
     "halved",
     "kmeans_on",
     "plus_plus",
+    "principal_kmeans",
     "quick_kmeans",
 ]

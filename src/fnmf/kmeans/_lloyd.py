@@ -1,5 +1,7 @@
 """k-means in few dimensions, compiled: scikit-learn's checks would cost more than the work."""
 
+from typing import Any
+
 import numpy as np
 
 from fnmf._compile import njit
@@ -8,6 +10,8 @@ from fnmf.kmeans._seeding import chosen_rows, numbers_for
 
 # k-means in few dimensions has long come to rest.
 _MOST_ITERATIONS = 100
+# Passes of subspace iteration, and directions beyond those wanted, which help the last ones.
+_PASSES, _SPARE = 6, 4
 
 
 def quick_kmeans(
@@ -46,6 +50,39 @@ def best_kmeans(
     """Labels of the start that ends nearest to its centres; a row counts as its weight."""
     found = [quick_kmeans(rows, n_clusters, rng, weights) for _ in range(starts)]
     return min(found, key=lambda labels: _scatter(rows, labels, weights))
+
+
+def principal_kmeans(
+    rows: Any, n_clusters: int, seed: int, starts: int, weights: np.ndarray | None = None
+) -> np.ndarray:
+    """Labels of k-means along the principal directions of ``rows``, dense or CSR.
+
+    Many features may tell a little each and none of them much, as the words of short documents do.
+    Who is nearest is then mostly chance; means over many samples are not.
+    """
+    rng = np.random.RandomState(seed)
+    leading = _leading(rows, n_clusters, rng, weights)
+    return best_kmeans(leading, n_clusters, rng, starts, weights)
+
+
+def _leading(
+    rows: Any, count: int, rng: np.random.RandomState, weights: np.ndarray | None
+) -> np.ndarray:
+    """Coordinates of the rows about their mean in the directions of largest variance."""
+    n, d = rows.shape
+    each = np.ones((n, 1)) if weights is None else weights[:, None]
+    mean = np.asarray(rows.mean(axis=0), np.float64).ravel()
+    if weights is not None:
+        mean = weights @ rows / weights.sum()
+    width = min(count + _SPARE, n, d)
+    along = np.linalg.qr(rng.normal(size=(d, width)))[0]
+    for _ in range(_PASSES):
+        coordinates = each * (rows @ along - mean @ along)
+        spread = rows.T @ coordinates - np.outer(mean, coordinates.sum(axis=0))
+        along = np.linalg.qr(np.asarray(spread, np.float64))[0]
+    coordinates = np.asarray(rows @ along - mean @ along, np.float64)
+    turned = np.linalg.eigh(coordinates.T @ (each * coordinates))[1][:, ::-1]
+    return coordinates @ turned[:, : min(count, width)]
 
 
 def _scatter(rows: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> float:

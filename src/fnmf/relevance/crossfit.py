@@ -9,9 +9,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from fnmf.kmeans import best_kmeans
+from fnmf.kmeans import best_kmeans, principal_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.means import principal_kmeans
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.weights import explained
 
@@ -104,7 +103,7 @@ def unexplained_flags(
     if not flags.any() or np.count_nonzero(flags) > np.count_nonzero(others):
         return nothing
     rows = (table.rows[:, others] - table.mean[others]) / table.spread[others]
-    labels = principal_kmeans(rows, n_clusters, seed, defaults, table.weights)
+    labels = principal_kmeans(rows, n_clusters, seed, defaults.means_starts, table.weights)
     return flags & (_beyond_chance(table, labels, n_clusters, defaults) == 0)
 
 

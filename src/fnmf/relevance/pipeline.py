@@ -37,7 +37,7 @@ from enum import StrEnum
 from sklearn.cluster import KMeans
 
 from fnmf._settings import Settings
-from fnmf.affinity import Affinity, AnchorAffinity, KnownLabels, build_affinity, refilled
+from fnmf.affinity import Affinity, AnchorAffinity, KnownLabels, build_affinity
 from fnmf.data import quickest
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization import (
@@ -68,11 +68,11 @@ from fnmf.relevance.prepare import (
     FeatureStatistics,
     PreparedRows,
     capped_moments,
-    capped_statistics,
     feature_statistics,
     prepare,
 )
 from fnmf.relevance.record import unfinished_record
+from fnmf.relevance.refill import capped_for, refilled_by_weights
 from fnmf.relevance.representation import Representation, smoothness_values
 from fnmf.relevance.results import FactorizedClusters, FoundClusters, SmoothedCodes
 
@@ -168,13 +168,9 @@ def search_features(inputs: Inputs, seed: int) -> tuple[Choice, FeatureStatistic
     inputs.progress.enter(Stage.SEARCH)
     choice = choose_preparation(statistics, inputs.settings, seed, inputs.runner, inputs.defaults)
     inputs.progress.say(choice.report())
-    if choice.columns is not None:
-        caps = choice.columns.caps
-        statistics = capped_statistics(
-            statistics.view, statistics.typical, caps, statistics.n_faint
-        )
-    statistics = _refilled(statistics, choice, inputs.runner, inputs.defaults)
-    return choice, statistics
+    capped = capped_for(statistics, choice.columns)
+    how = choice.units, choice.weights, choice.unit
+    return choice, refilled_by_weights(capped, *how, inputs.runner, inputs.defaults)
 
 
 def cluster_affinity(
@@ -193,19 +189,6 @@ def _affinity(inputs: Inputs, prepared: PreparedRows, seed: int) -> Affinity:
     inputs.progress.enter(Stage.AFFINITY)
     settings, runner, cache = inputs.settings, inputs.runner, inputs.problem.cache
     return build_affinity(prepared.weighted, settings, seed, runner, cache, inputs.defaults)
-
-
-def _refilled(
-    statistics: FeatureStatistics, choice: Choice, runner: Runner, defaults: Defaults
-) -> FeatureStatistics:
-    """Missing cells filled anew, from the rows nearest in the features that count."""
-    if not statistics.view.incomplete:
-        return statistics
-    for _ in range(defaults.missing_rounds):
-        rough = prepare(statistics, choice.units, choice.weights, choice.unit, runner)
-        view = refilled(statistics.view, rough.weighted, runner, defaults)
-        statistics = capped_statistics(view, statistics.typical, statistics.caps)
-    return statistics
 
 
 def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClusters:

@@ -6,20 +6,23 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from fnmf._fitted import Fitted, FittedClusters
+from fnmf._settings import Settings
 from fnmf.affinity import LabelledRows, confidence, neighbors_of
 from fnmf.data import IncompleteView, View
+from fnmf.exceptions import AmbiguousClustersWarning, NoStructureWarning, WeightCollapseWarning
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization import Problem, anchor_codes, every_row, kept_rows, with_rounds
 from fnmf.factorization.solver import ExecutionContext, Factors
 from fnmf.factorization.terms import Ties, effective_features, empty_share, overlap
-from fnmf.relevance.choice import weight_shares
+from fnmf.relevance.choice import Choice, weight_shares
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.fit_warnings import fit_warnings
 from fnmf.relevance.lloyd import mean_coordinates
 from fnmf.relevance.results import FactorizedClusters, FoundClusters
 from fnmf.relevance.weights import qvalues, relevance
+from fnmf.statistics import Moments
 
 
 def clusters_record(
@@ -35,7 +38,7 @@ def clusters_record(
     near = mean_coordinates(found.prepared, found.weights, found.labels, k, runner)
     said = fit_warnings(found.choice, found.moments, problem.settings, defaults)
     return FittedClusters(
-        **_for_new_rows(found, view, dtype, defaults),
+        **_for_new_rows(found, view, dtype, runner, defaults),
         **_about_clusters(found, near, problem, view, runner),
         warnings=tuple(said),
     )
@@ -81,17 +84,11 @@ def unfinished_record(
     ``view`` are the rows of X as they are.
     """
     prepared, shares, dtype = found.prepared, weight_shares(found.weights.omega), factors.V.dtype
-    codes, nearest, anchors = None, None, found.affinity.anchors
-    if isinstance(view, IncompleteView):
-        nearest = view.fill.nearest
-        if anchors is not None:
-            here = prepared.weighted.subset(anchors)
-            wanted = min(defaults.missing_neighbors, len(anchors) - 1)
-            nearest = neighbors_of(here, wanted, runner)[0].astype(np.int32)
+    codes, anchors = None, found.affinity.anchors
     if anchors is not None:
         codes = anchor_codes(found.affinity, factors.V, ExecutionContext(prepared.view, runner))
     return Fitted(
-        **_for_new_rows(found, view, dtype, defaults),
+        **_for_new_rows(found, view, dtype, runner, defaults),
         components=np.ascontiguousarray(factors.U.T),
         embedding=factors.V,
         feature_weights=shares.astype(dtype),
@@ -102,12 +99,11 @@ def unfinished_record(
         mean=prepared.mean,
         strength=ties.strength,
         layers=_layer_components(factors),
-        missing_neighbors=nearest,
     )
 
 
 def _for_new_rows(
-    found: FoundClusters, view: View, dtype: np.dtype, defaults: Defaults
+    found: FoundClusters, view: View, dtype: np.dtype, runner: Runner, defaults: Defaults
 ) -> dict[str, Any]:
     """What a record keeps of features, and of rows among which new ones find their neighbours."""
     prepared, anchors, omega = found.prepared, found.affinity.anchors, found.weights.omega
@@ -130,7 +126,22 @@ def _for_new_rows(
         "omega": omega,
         "row_scales": np.array(scales, np.float64),
         "row_scale": prepared.row_scale,
+        "missing_neighbors": _fills_kept(found, view, runner, defaults),
     }
+
+
+def _fills_kept(
+    found: FoundClusters, view: View, runner: Runner, defaults: Defaults
+) -> np.ndarray | None:
+    """Which of the rows kept their missing cells are filled from; ``None`` if none is missing."""
+    if not isinstance(view, IncompleteView):
+        return None
+    anchors = found.affinity.anchors
+    if anchors is None:
+        return view.fill.nearest
+    here = found.prepared.weighted.subset(anchors)
+    wanted = min(defaults.missing_neighbors, len(anchors) - 1)
+    return neighbors_of(here, wanted, runner)[0].astype(np.int32)
 
 
 def _about_clusters(
@@ -167,3 +178,59 @@ def _layer_components(factors: Factors) -> tuple[np.ndarray, ...] | None:
     if factors.layers is None:
         return None
     return tuple(np.ascontiguousarray(layer.T, factors.V.dtype) for layer in factors.layers)
+
+
+def faint_features(count: int) -> tuple[Warning, ...]:
+    """That some features are nothing beside the largest one, and what to do."""
+    if not count:
+        return ()
+    told = (
+        f"{count} features are so much smaller than the largest one that they cannot be seen "
+        "beside it and were left out; bring the columns of X to common units, for example with "
+        "sklearn.preprocessing.MinMaxScaler."
+    )
+    return (UserWarning(told),)
+
+
+def fit_warnings(
+    choice: Choice, found: Moments, settings: Settings, defaults: Defaults = DEFAULTS
+) -> list[Warning]:
+    """Warnings, the gravest first.
+
+    That the factorisation used all its iterations is none: weights and clusters are found before.
+    """
+    said: list[Warning] = []
+    if choice.real is False:
+        said.append(
+            NoStructureWarning(
+                "No structure beyond chance was found: clusters from one half of the features do "
+                "not come back in the other. The labels cut the data into parts that may mean "
+                "nothing; see structure_found_."
+            )
+        )
+    elif _ambiguous(choice, defaults):
+        said.append(
+            AmbiguousClustersWarning(
+                "Two ways to cluster these rows hold up equally well and lead to different "
+                "clusters; see chosen_ for both, cluster_stability_ for the clusters that they "
+                "share, and compare n_clusters or leave columns out."
+            )
+        )
+    live = np.count_nonzero(found.live)
+    used = np.count_nonzero(choice.weights.top)
+    if used <= settings.clusters and used < defaults.negligible * live:
+        said.append(
+            WeightCollapseWarning(
+                f"The clusters rest on {used} of {live} features; more features may carry them in "
+                "other ways. Compare row_norm and column_units, or leave these features out."
+            )
+        )
+    return said
+
+
+def _ambiguous(choice: Choice, defaults: Defaults) -> bool:
+    """Whether another candidate that is as good has other clusters."""
+    return any(
+        adjusted_rand_score(choice.labels, other) < defaults.rivals_agree
+        for other in choice.rivals(defaults.rival_score)
+    )

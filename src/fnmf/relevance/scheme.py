@@ -18,7 +18,6 @@ from fnmf.factorization.terms import (
     ResidualWeighting,
     UnitBasis,
 )
-from fnmf.relevance.fit_warnings import faint_features
 from fnmf.relevance.new_rows import (
     comparable_rows,
     decode,
@@ -27,7 +26,7 @@ from fnmf.relevance.new_rows import (
     row_lengths,
 )
 from fnmf.relevance.pipeline import Stage, clusters_of, fit, inputs_of
-from fnmf.relevance.record import clusters_record, finished_record
+from fnmf.relevance.record import clusters_record, faint_features, finished_record
 from fnmf.relevance.results import FactorizedClusters
 
 

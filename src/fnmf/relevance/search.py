@@ -11,12 +11,10 @@ import numpy as np
 
 from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
 from fnmf.execution import Runner
-from fnmf.relevance.columns import duplicate_weights, redundancy
+from fnmf.kmeans import principal_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.means import principal_kmeans
-from fnmf.relevance.preparations import dominated_by_few, suited
+from fnmf.relevance.preparations import dominated_by_few, duplicate_weights, redundancy, suited
 from fnmf.relevance.sample import SampleTable
-from fnmf.relevance.selection import candidate_score, selection_score
 from fnmf.relevance.weights import cap_uncertain_features, gates, relevance, weights_converged
 from fnmf.statistics import Moments
 
@@ -70,7 +68,7 @@ class Candidate:
     explained : float
         Independent features that the clusters explain.
     score : float
-        By which candidates are compared: that of ``selection``, or how well clusters of a table
+        By which candidates are compared: ``candidate_score``, or how well clusters of a table
         agree between halves of the columns and of the rows.
     association : float or None
         Agreement of halves of the columns in standard deviations from chance, if it is known.
@@ -261,7 +259,8 @@ def _rounds(
             small_graphs(rows, own), context.n_neighbors, context.n_clusters, context.defaults
         )
         if means:
-            labels = principal_kmeans(rows, context.n_clusters, context.seed, defaults, own)
+            starts, seed = defaults.means_starts, context.seed
+            labels = principal_kmeans(rows, context.n_clusters, seed, starts, own)
         else:
             known = (labels,) if len(labels) else ()
             parts = partition(
@@ -295,3 +294,43 @@ def refit_candidate(context: SearchContext, chosen: Candidate) -> Candidate:
     units, means = context.table.units(columns), chosen.clusters == "means"
     found = _rounds(context, chosen.unit, units, _even(context), context.refreshes, means=means)
     return _candidate(chosen.unit, columns, chosen.clusters, found, context.defaults)
+
+
+def candidate_score(
+    modularity: float,
+    explained: float,
+    columns: str,
+    clusters: str,
+    unit: bool,
+    defaults: Defaults = DEFAULTS,
+) -> float:
+    """The larger, the better; comparable across graphs and features of the same samples.
+
+    Parameters
+    ----------
+    modularity : float
+        Of the clusters on their own graph, at most 1.
+    explained : float
+        Number of independent features that the clusters explain.
+    columns : {"own", "typical", "gated", "spread"}
+        Units of the features.
+    clusters : {"graph", "means"}
+        Where clusters come from.
+    unit : bool
+        Whether rows had unit length.
+    defaults : Defaults
+        Weights and prices of the score.
+    """
+    # A preparation must earn what it changes: common units lose digits that meant something, and
+    # rows of unit length are the habit of the field.
+    prior = defaults.common_units_price if columns in ("typical", "spread") else 0.0
+    prior = prior + defaults.means_price * (clusters == "means")
+    score = selection_score(modularity, explained, defaults)
+    return score - prior + defaults.unit_rows_bonus * unit
+
+
+def selection_score(modularity: float, explained: float, defaults: Defaults = DEFAULTS) -> float:
+    """The score without what a preparation must earn: log Q / (1 − Q) + 3 log E."""
+    lack = max(1 - modularity, defaults.negligible)
+    held, gained = (np.log(max(one, np.finfo(float).tiny)) for one in (modularity, explained))
+    return float(held - np.log(lack) + defaults.explained_weight * gained)

@@ -14,8 +14,10 @@ from fnmf.affinity import nearest_rows, partition, small_graph
 from fnmf.execution import Runner
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.search import Candidate, SearchContext, refit_candidate
-from fnmf.relevance.selection import association
 from fnmf.relevance.weights import relevance
+
+# Information that differs by less between shuffles does not differ.
+_ROUNDING = 1e-9
 
 
 def structure(context: SearchContext, chosen: Candidate, runner: Runner) -> float | None:
@@ -132,7 +134,7 @@ def rows_agree(
     pair: tuple[Half, Half], n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
 ) -> float:
     """Rand index, corrected for chance, of clusters of a half and what the other predicts."""
-    labels = [_quick(half.graph, n_clusters, seed, defaults) for half in pair]
+    labels = [quick_partition(half.graph, n_clusters, seed, defaults) for half in pair]
     found = []
     for mine, other in ((0, 1), (1, 0)):
         votes = np.zeros((len(labels[mine]), n_clusters))
@@ -146,7 +148,7 @@ def features_agree(
     graphs: Sequence[sp.csr_array], n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
 ) -> float:
     """Rand index, corrected for chance, of clusters found from two halves of the features."""
-    one, other = (_quick(graph, n_clusters, seed, defaults) for graph in graphs)
+    one, other = (quick_partition(graph, n_clusters, seed, defaults) for graph in graphs)
     return float(adjusted_rand_score(one, other))
 
 
@@ -189,28 +191,26 @@ def agrees_beyond_chance(context: SearchContext, chosen: Candidate, runner: Runn
 def cluster_recovery(
     pairs: Sequence[tuple[Half, Half]],
     labels: np.ndarray,
+    rivals: Sequence[np.ndarray],
     n_clusters: int,
-    seed: int,
-    defaults: Defaults = DEFAULTS,
-    again: Callable[[np.ndarray], np.ndarray] | None = None,
+    cluster: Callable[[Half, np.ndarray], np.ndarray],
     weights: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Jaccard index of each cluster with the most similar one of half of the rows, (k,).
+    """Jaccard index of each cluster with the most similar one of other clusterings, (k,).
 
-    The least over all halves: what comes back only now and then does not come back. ``again``
-    clusters the rows of given numbers anew; without it their graph is partitioned.
+    These are those of halves of the rows, and the ``rivals`` of all rows. The least over all of
+    them: what comes back only now and then does not come back. ``cluster`` gives labels to a half,
+    whose labels so far it is told.
     """
-    least = np.ones(n_clusters)
+    each = np.ones(len(labels)) if weights is None else weights
+    compared = [(labels, other, each) for other in rivals]
     for half in (half for pair in pairs for half in pair):
-        # Begun from the clusters as well: what counts is where they lead, not who finds it.
-        mine = (labels[half.rows],)
-        if again is None:
-            found_labels = _quick(half.graph, n_clusters, seed, defaults, mine)
-        else:
-            found_labels = again(half.rows)
+        mine = labels[half.rows]
+        compared.append((mine, cluster(half, mine), each[half.rows]))
+    least = np.ones(n_clusters)
+    for mine, other, own in compared:
         shared = np.zeros((n_clusters, n_clusters))
-        own = 1 if weights is None else weights[half.rows]
-        np.add.at(shared, (labels[half.rows], found_labels), own)
+        np.add.at(shared, (mine, other), own)
         sizes = shared.sum(axis=1)
         either = sizes[:, None] + shared.sum(axis=0) - shared
         found = (shared / np.where(either > 0, either, 1)).max(axis=1)
@@ -219,7 +219,7 @@ def cluster_recovery(
     return np.where(np.bincount(labels, minlength=n_clusters) > 0, least, 0.0)
 
 
-def _quick(
+def quick_partition(
     graph: sp.csr_array,
     n_clusters: int,
     seed: int,
@@ -231,3 +231,27 @@ def _quick(
     return partition(
         graph, n_clusters, seed, starts=starts, others=others, defaults=defaults
     ).labels
+
+
+def association(
+    one: np.ndarray, other: np.ndarray, n_clusters: int, defaults: Defaults = DEFAULTS
+) -> float:
+    """How much two labellings agree: mutual information in standard deviations from chance.
+
+    Chance is what shuffling the samples makes of it. A chi-square would be simpler, and take two
+    tiny clusters that happen to meet for more than they are.
+    """
+    rng = np.random.RandomState(0)
+    shuffles = (rng.permutation(other) for _ in range(defaults.shuffles))
+    chance = [_information(one, shuffled, n_clusters) for shuffled in shuffles]
+    spread = float(np.std(chance, ddof=1))
+    if spread <= _ROUNDING:
+        return 0.0
+    return (_information(one, other, n_clusters) - float(np.mean(chance))) / spread
+
+
+def _information(one: np.ndarray, other: np.ndarray, n_clusters: int) -> float:
+    """Mutual information of two labellings in nats, up to what their sizes alone decide."""
+    counts = np.bincount(one * n_clusters + other, minlength=n_clusters**2)
+    counts = counts[counts > 0]
+    return float(counts @ np.log(counts)) / len(one)

@@ -69,7 +69,7 @@ class Columns:
         if self.plain:
             return X
         shown = [
-            X[:, members[0]] if levels is None else X[:, members].argmax(axis=1)
+            X[:, members[0]] if levels is None else _positions(X[:, members])
             for members, levels in zip(self.members, self.levels, strict=True)
         ]
         return np.column_stack(shown).astype(float)
@@ -97,11 +97,17 @@ class Columns:
             energy=stats.energy[first],
             explained=shared(stats.explained),
             chance=shared(stats.chance),
+            missing=stats.missing[:, first],
         )
 
     def model(self, model: Any) -> Any:
         """The model with what it knows of features, by columns."""
         return model if self.plain else _ByColumns(model, self.members)
+
+
+def _positions(values: np.ndarray) -> np.ndarray:
+    """Where each row of 0/1 values has its 1; NaN where they are missing."""
+    return np.where(np.isnan(values[:, 0]), np.nan, values.argmax(axis=1))
 
 
 class _ByColumns:

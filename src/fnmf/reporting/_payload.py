@@ -123,8 +123,8 @@ class _Distributions:
             for c in range(k):
                 own = block[self._codes == c]
                 if len(own):
-                    found[start:stop, c] = np.quantile(own, _QUANTILES, axis=0).T
-                    filled[start:stop, c] = (own != 0).mean(axis=0)
+                    found[start:stop, c] = _quantiles(own)
+                    filled[start:stop, c] = (np.nan_to_num(own) != 0).mean(axis=0)
         low, high = found.min(axis=(1, 2)), found.max(axis=(1, 2))
         span = np.where(high > low, high - low, 1.0)[:, None, None]
         return {
@@ -134,6 +134,15 @@ class _Distributions:
             "filled": np.round(filled * 255).astype(np.uint8),
             "means": self._stats.means[:, features].T.astype(np.float32),
         }
+
+
+def _quantiles(rows: np.ndarray) -> np.ndarray:
+    """Quantiles of each column, 0 where all of it is missing."""
+    missing = np.isnan(rows)
+    if not missing.any():
+        return np.quantile(rows, _QUANTILES, axis=0).T
+    rows = np.where(missing.all(axis=0), 0, rows)
+    return np.nanquantile(rows, _QUANTILES, axis=0).T
 
 
 def _fitting(make: Callable[[int], dict[str, Any]], count: int, room: int) -> dict[str, Any]:

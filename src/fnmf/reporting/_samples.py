@@ -100,4 +100,8 @@ def _nearest(graph: sp.csr_array) -> np.ndarray:
 
 def _dense_rows(X: Any, rows: np.ndarray) -> np.ndarray:
     blocks = [rows_between(X, int(i), int(i) + 1) for i in rows]
-    return np.vstack([b if isinstance(b, np.ndarray) else b.toarray() for b in blocks])
+    found = np.vstack([b if isinstance(b, np.ndarray) else b.toarray() for b in blocks])
+    missing = np.isnan(found)
+    # Missing cells are at the mean, where they say nothing.
+    known = np.maximum(np.count_nonzero(~missing, axis=0), 1)
+    return np.where(missing, np.nansum(found, axis=0) / known, found)

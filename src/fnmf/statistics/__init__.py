@@ -5,6 +5,7 @@ from fnmf.statistics._clusters import (
     cluster_statistics,
     notice,
     rows_between,
+    standard_error,
     top_indices,
 )
 from fnmf.statistics._moments import CONSTANT, Moments
@@ -44,6 +45,7 @@ __all__ = [
     "rounded",
     "row_squares",
     "rows_between",
+    "standard_error",
     "sums_by_cluster",
     "sums_of",
     "top_indices",

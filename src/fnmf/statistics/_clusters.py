@@ -22,6 +22,11 @@ def notice(n_features: int) -> float:
     return max(DEFAULTS.significant, math.sqrt(2 * math.log(max(n_features, 1))))
 
 
+def standard_error(here: np.ndarray, there: np.ndarray) -> np.ndarray:
+    """Of the difference of two means of so many cells, in standard deviations of a feature."""
+    return np.sqrt(1 / np.maximum(here, 1) + 1 / np.maximum(there, 1))
+
+
 @dataclass(frozen=True)
 class Statistics:
     """Means of the features in each cluster and overall.
@@ -47,6 +52,8 @@ class Statistics:
     chance : ndarray of shape (n_features,)
         The share that clusters of these sizes would hardly exceed if samples were shuffled:
         mean and three standard deviations, or √(2 log d) of them if there are many features.
+    missing : ndarray of shape (n_clusters, n_features)
+        Number of missing cells of each feature in each cluster.
     """
 
     names: np.ndarray
@@ -58,6 +65,12 @@ class Statistics:
     energy: np.ndarray
     explained: np.ndarray
     chance: np.ndarray
+    missing: np.ndarray
+
+    @property
+    def cells(self) -> np.ndarray:
+        """Number of observed cells of each feature in each cluster."""
+        return self.sizes[:, None] - self.missing
 
     @property
     def effect(self) -> np.ndarray:
@@ -112,11 +125,12 @@ def cluster_statistics(X: Any, labels: Any) -> Statistics:
     # Samples in which a feature is not missing.
     cells = sizes[:, None] - missing
     known = np.maximum(cells.sum(axis=0), 1)
-    means = sums / np.maximum(cells, 1)
-    others = np.maximum(known - cells, 1)
+    overall, others = total / known, cells.sum(axis=0) - cells
+    # Where a cluster has no value it is like all others.
+    means = np.where(cells > 0, sums / np.maximum(cells, 1), overall)
+    rest = np.where(others > 0, (total - sums) / np.maximum(others, 1), overall)
     # A single cluster has no rest to differ from.
-    rest = (total - sums) / others if len(names) > 1 else means
-    overall = total / known
+    rest = rest if len(names) > 1 else means
     scatter = np.maximum(squares - known * overall**2, 0)
     # Below rounding error a feature is constant.
     scatter[scatter <= 1e-12 * squares] = 0
@@ -134,6 +148,7 @@ def cluster_statistics(X: Any, labels: Any) -> Statistics:
         squares / known,
         np.clip(explained, 0, 1),
         _chance(sizes, np.maximum(kurtosis, 0)),
+        missing,
     )
 
 

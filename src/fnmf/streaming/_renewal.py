@@ -10,12 +10,12 @@ from scipy.optimize import linear_sum_assignment
 from fnmf._fitted import Fitted
 from fnmf._schemes import SCHEMES
 from fnmf._settings import Settings
-from fnmf.affinity import improve, partition
+from fnmf.affinity import completed, improve, partition
 from fnmf.choosing.starts import best_start
-from fnmf.data import Scaling, View, view_of
+from fnmf.data import Scaling, View, dense_if_missing
 from fnmf.execution import Runner, add_up, concatenated
 from fnmf.factorization import NullObserver, Problem
-from fnmf.statistics import column_sums
+from fnmf.statistics import column_means
 from fnmf.streaming._memory import Memory
 from fnmf.streaming._reading import Reading, Sums, present
 from fnmf.streaming._reservoir import Reservoir
@@ -50,7 +50,7 @@ def renewed(
     the better ones are taken.
     """
     # The reservoir goes on to change.
-    view = view_of(reservoir.rows.copy())
+    view = completed(dense_if_missing(reservoir.rows.copy()), runner)
     if before is not None and before.settled and settings.row_norm == "auto":
         # Chosen when there were as many rows: the codes of a stream keep their units.
         unit = before.fitted.row_scale is None
@@ -64,7 +64,7 @@ def renewed(
     n, d = view.shape
     caps, labels = present(fitted.caps), present(fitted.labels)
     capped = view.scaled(Scaling(np.ones(n), caps, np.ones(d)))
-    about = column_sums(capped, runner)[0] / n
+    about = column_means(capped, runner)
     k = settings.clusters
     reading = Reading(fitted, about, np.zeros((k, d)), np.ones(k, bool))
     sums = add_up(runner.over(reading, view, labels))

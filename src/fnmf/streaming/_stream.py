@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
-from fnmf.data import View
+from fnmf.affinity import completed_new
+from fnmf.data import View, has_missing, view_of
 from fnmf.execution import Runner
 from fnmf.streaming._memory import Memory
 from fnmf.streaming._renewal import Before, renewed
@@ -24,6 +26,14 @@ _RENEW = 0.75
 _SAMPLES = 64
 # A stream has changed when this share of what is remembered does not fit the model.
 _CHANGED = 0.5
+
+
+def rows_with_values(rows: Any) -> Any:
+    """Rows of a batch that have any value."""
+    if not has_missing(rows):
+        return rows
+    some = ~np.isnan(rows).all(axis=1)
+    return rows if some.all() else rows[some]
 
 
 @dataclass(frozen=True)
@@ -117,7 +127,8 @@ class Stream:
         self.steps += 1
         self.weight, self.fresh = self.weight * decay + n, self.fresh * decay + n
         age = -math.log(pace.forget_factor) * self.seen / pace.batch_size
-        self.reservoir.add(view.X, age, pace.sample_size, self.rng)
+        rows = rows_with_values(view.X)
+        self.reservoir.add(rows, age, pace.sample_size, self.rng)
         if len(self.reservoir) < pace.fewest:
             return False
         if self._due(pace):
@@ -126,7 +137,11 @@ class Stream:
         assert self.fitted is not None
         assert self.memory is not None
         memory = self.memory.decayed(decay)
-        self.memory, self.fitted = memory.with_batch(self.fitted, view, runner)
+        if rows.shape[0]:
+            # Missing cells are what the nearest rows of the sample have there.
+            batch = view if rows is view.X else view_of(rows)
+            batch = completed_new(rows, self.fitted, runner) if has_missing(rows) else batch
+            self.memory, self.fitted = memory.with_batch(self.fitted, batch, runner)
         strange = float(self.memory.sums.strange[0] - memory.sums.strange[0]) / n
         self.odd += (strange - self.odd) * min(1.0, n / pace.batch_size)
         return False

@@ -45,6 +45,8 @@ class DaskView(View):
     """
 
     remote = True
+    # Whether cells are missing; they are filled before anything else looks at the rows.
+    gaps = False
 
     def __init__(
         self,
@@ -70,7 +72,11 @@ class DaskView(View):
         return DaskView(self.X, self._blocks, False, scaling.of_columns(columns), columns)
 
     def dense(self) -> DaskView:
-        X = self.X.map_blocks(dense_block, meta=np.empty((0, 0), self.X.dtype))
+        return self.mapped(dense_block)
+
+    def mapped(self, function: Any, **given: Any) -> DaskView:
+        """What a function makes of every block: as many dense rows of the same number type."""
+        X = self.X.map_blocks(function, **given, meta=np.empty((0, 0), self.X.dtype))
         return DaskView(X, blocks_of(X), False)
 
     def blocks(self) -> list[tuple[int, int]]:
@@ -229,7 +235,9 @@ def dask_view(estimator: Any, X: Any) -> DaskView:
             )
     sparse = found[0].sparse
     filled = sum(one.stored for one in found) / (X.shape[0] * X.shape[1])
-    return DaskView(X, blocks, sparse, filled=filled if sparse else 0.0)
+    view = DaskView(X, blocks, sparse, filled=filled if sparse else 0.0)
+    view.gaps = any(one.missing for one in found)
+    return view
 
 
 def _check_block(which: str, one: Facts, first: Facts, X: Any) -> None:
@@ -249,4 +257,4 @@ def _check_block(which: str, one: Facts, first: Facts, X: Any) -> None:
             "blocks alike with X.map_blocks."
         )
     if not one.finite:
-        raise ValueError(f"{which} contains NaN or infinity; fill or drop missing values first.")
+        raise ValueError(f"{which} contains infinity; fill or drop such values first.")

@@ -187,6 +187,7 @@ class Facts(NamedTuple):
     dtype: np.dtype
     sparse: bool
     finite: bool
+    missing: bool
     smallest: float
     stored: int
 
@@ -196,9 +197,10 @@ def facts(block: Any) -> Facts:
     sparse: bool = sp.issparse(block)
     values = block.data if sparse else block
     numbers = values.dtype.kind in "fiub"
-    finite = bool(np.isfinite(values).all()) if numbers else False
-    smallest = float(values.min()) if numbers and values.size else 0.0
-    return Facts(block.shape, values.dtype, sparse, finite, smallest, values.size)
+    finite = numbers and not bool(np.isinf(values).any())
+    smallest = float(np.fmin.reduce(values, axis=None)) if numbers and values.size else 0.0
+    missing = numbers and bool(np.isnan(values).any())
+    return Facts(block.shape, values.dtype, sparse, finite, missing, smallest, values.size)
 
 
 def rows_at(block: Any, places: np.ndarray, columns: np.ndarray | None) -> Any:

@@ -227,6 +227,8 @@ class Sweeps:
         tied, ties, strength = self._pulling()
         step = _STEPS[self.rule.name], robust, self.follows
         work = SharedWork(layout, basis, hessian, ties, strength, *step)
+        # Before the codes move: what is expected of missing cells moves with them.
+        energy = context.column_energy
         norms = context.row_energy if robust else self._nothing.ravel()
         sums = context.sweep(work, V, norms, *tied)
         self._tied = TiedSums(sums.held, sums.squares)
@@ -235,7 +237,7 @@ class Sweeps:
         codes_cross = layout.unpack_basis(sums.cross, V.shape[1])
         along = np.einsum("kc,kc->k", factors.U.astype(np.float64), codes_cross)
         return Together(
-            column_energy=context.column_energy,
+            column_energy=energy,
             codes_cross=codes_cross,
             codes_gram=layout.unpack_grams(sums.gram, V.shape[1])[0],
             cross=factors.P[0].astype(np.float64)[:, None] ** 2 * along,

@@ -2,7 +2,8 @@
 const TOLD = 6;
 
 // Nearness to the means of clusters in the features that matter, each in its own spread.
-const distanceTo = (i, c, list) => list.filter((f) => !levelsOf(f)).reduce((sum, f) => {
+const measured = (i, list) => list.filter((f) => !levelsOf(f) && !Number.isNaN(valueOf(f, i)));
+const distanceTo = (i, c, list) => measured(i, list).reduce((sum, f) => {
   const scale = features.spread[f] || 1;
   return sum + weightOf(f) * ((valueOf(f, i) - meanOf(f, c)) / scale) ** 2;
 }, 0);
@@ -25,16 +26,16 @@ const picture = (i) => {
   const context = canvas.getContext("2d");
   const image = context.createImageData(wide, high);
   let most = 0;
-  for (let f = 0; f < nValues; f += 1) most = Math.max(most, valueOf(f, i));
+  for (let f = 0; f < nValues; f += 1) most = Math.max(most, valueOf(f, i) || 0);
   for (let f = 0; f < nValues; f += 1) {
-    const [r, g, b] = ramp(valueOf(f, i) / (most || 1));
-    image.data.set([r, g, b, 255], 4 * features.index[f]);
+    const value = valueOf(f, i);
+    image.data.set(Number.isNaN(value) ? [0, 0, 0, 0] : [...ramp(value / (most || 1)), 255], 4 * features.index[f]);
   }
   context.putImageData(image, 0, 0);
   return canvas;
 };
 const reasons = (i, c, second, list) => {
-  const pulls = list.filter((f) => !levelsOf(f)).map((f) => {
+  const pulls = measured(i, list).map((f) => {
     const scale = features.spread[f] || 1;
     const v = valueOf(f, i);
     return [f, weightOf(f) * (((v - meanOf(f, second)) / scale) ** 2 - ((v - meanOf(f, c)) / scale) ** 2)];

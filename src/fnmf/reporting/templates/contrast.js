@@ -1,7 +1,7 @@
 // Any two clusters side by side, and names of clusters that the reader may change.
 const MOST_CONTRASTS = 10;
 const medianOf = (f, c) => {
-  if (f < nValues) return quantile(columnOf(f).filter((_, i) => samples.code[i] === c).sort(), 0.5);
+  if (f < nValues) return quantile(knownOf(f, (i) => samples.code[i] === c).sort(), 0.5);
   const k = meta.clusters.length;
   return spread.low[f] + (spread.quantiles[(f * k + c) * 5 + 2] / 255) * (spread.high[f] - spread.low[f]);
 };
@@ -12,7 +12,7 @@ const drawContrast = () => {
   for (let f = 0; f < nSpread; f += 1) {
     if (levelsOf(f) && f < nValues) {
       const parts = [a, b].map((c) => {
-        const own = Array.from(columnOf(f)).filter((_, i) => samples.code[i] === c);
+        const own = knownOf(f, (i) => samples.code[i] === c);
         return levelsOf(f).map((_, k) => own.filter((v) => v === k).length / Math.max(1, own.length));
       });
       const gaps = parts[0].map((share, k) => share - parts[1][k]);

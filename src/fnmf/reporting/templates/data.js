@@ -40,7 +40,7 @@ const number = (value) => {
 };
 // A value of a column: of a category the value itself.
 const levelsOf = (f) => (features.levels && features.levels[f]) || null;
-const shownValue = (f, value) => (levelsOf(f) ? String(levelsOf(f)[Math.round(value)]) : number(value));
+const shownValue = (f, value) => (levelsOf(f) && !Number.isNaN(value) ? String(levelsOf(f)[Math.round(value)]) : number(value));
 const called = (c) => meta.clusters[c].name + " · " + meta.clusters[c].title;
 // Smaller is not told: such rates are beyond what their model can know.
 const smallAs = (value) => (value < 1e-4 ? "< 0.0001" : number(value));

@@ -130,10 +130,9 @@ const drawProfile = () => {
     box.append(node("p", { text: "The distribution of this feature did not fit into the page: " + percent(features.explained[f]) + " of its variance lies between the clusters." }));
     return;
   }
-  const column = known ? columnOf(f) : null;
   let scale = { low: spread.low[f], high: spread.high[f] };
   if (known) {
-    const sorted = Float32Array.from(column).sort();
+    const sorted = knownOf(f).sort();
     scale = { low: sorted[0], high: quantile(sorted, 0.995) };
     if (scale.high <= scale.low) scale.high = sorted[sorted.length - 1];
     // Counts have a bin each: others would leave gaps that mean nothing.
@@ -142,12 +141,12 @@ const drawProfile = () => {
   }
   const groups = [];
   const partly = state.klass >= 0 || state.box !== null || state.picked.size > 0;
-  if (partly && known) groups.push(["selection", -1, Array.from(column).filter((_, i) => active[i])]);
+  if (partly && known) groups.push(["selection", -1, Array.from(knownOf(f, (i) => active[i]))]);
   meta.clusters.forEach((cluster, c) => {
     if (state.clusters.size && !state.clusters.has(c)) return;
-    groups.push([called(c), c, known ? Array.from(column).filter((_, i) => samples.code[i] === c) : null]);
+    groups.push([called(c), c, known ? Array.from(knownOf(f, (i) => samples.code[i] === c)) : null]);
   });
-  if (state.clusters.size && known) groups.push(["all others", -1, Array.from(column).filter((_, i) => !state.clusters.has(samples.code[i]))]);
+  if (state.clusters.size && known) groups.push(["all others", -1, Array.from(knownOf(f, (i) => !state.clusters.has(samples.code[i])))]);
   const LEFT = 24 + 6.5 * Math.min(16, Math.max(...groups.map(([label]) => label.length)));
   scale.left = LEFT;
   // On a phone the figures beside the rows would be too small to read, or push the rows out.

@@ -27,7 +27,7 @@ const cellOf = (what, columns) => {
     return (i, k) => samples.embedding[i * c + columns[k]] / 255;
   }
   const scales = columns.map((f) => {
-    const sorted = Float32Array.from(columnOf(f)).sort();
+    const sorted = knownOf(f).sort();
     const low = quantile(sorted, 0.02);
     const high = quantile(sorted, 0.98);
     return high > low ? [low, high] : [sorted[0], sorted[sorted.length - 1] || 1];
@@ -50,8 +50,9 @@ const drawHeat = () => {
   const cell = cellOf(what, columns);
   rows.forEach((i, r) => columns.forEach((_, k) => {
     const start = 4 * (r * columns.length + k);
-    const [red, green, blue] = ramp(cell(i, k));
-    image.data.set([red, green, blue, 255], start);
+    // A missing cell lets the page show through.
+    const share = cell(i, k);
+    image.data.set(Number.isNaN(share) ? [0, 0, 0, 0] : [...ramp(share), 255], start);
   }));
   picture.putImageData(image, 0, 0);
   const bands = byId("bands");
@@ -118,6 +119,9 @@ const drawRows = () => {
     ...columns.map((column, k) => (k === 0
       ? node("th", { scope: "row" }, node("button", { type: "button", class: "pick plain", text: samples.names[i], on: { click: () => change({ sample: i }) } }))
       : node("td", { class: column.number ? "number" : "" }, ...column.cell(i)))))));
+  // On a screen, values that have no room are left out: the card of a sample has them.
+  const fits = () => table.parentElement.scrollWidth <= table.parentElement.clientWidth + 1;
+  while (window.innerWidth >= 900 && !fits() && head.querySelectorAll(".value").length > 1) [...table.rows].forEach((row) => row.lastElementChild.remove());
   byId("more-samples").hidden = rows.length <= rowsOf.limit;
   byId("sample-count").textContent = count(rows.length, meta.unit) + (choosing() ? " selected" : "");
 };

@@ -52,7 +52,7 @@ const paint = () => {
     if (levelsOf(state.feature)) return { kind: "names", code: column, names: levelsOf(state.feature), title };
   }
   if (!column) return { kind: "names", code: samples.code, names: meta.clusters.map((c) => c.name) };
-  const sorted = Float32Array.from(column).sort();
+  const sorted = column.filter((v) => !Number.isNaN(v)).sort();
   const low = state.colour === "confidence" ? 0 : quantile(sorted, 0.02);
   let high = state.colour === "confidence" ? 1 : quantile(sorted, 0.98);
   if (high <= low) high = sorted[sorted.length - 1];
@@ -116,9 +116,10 @@ const drawMap = () => {
     const mark = marks[i];
     mark.setAttribute("transform", `translate(${x.toFixed(1)},${y.toFixed(1)})`);
     const code = how.kind === "names" ? how.code[i] : 0;
-    mark.setAttribute("d", shape(code, meta.map.radius));
-    mark.setAttribute("class", (how.kind === "names" ? colour(code) : "ramped") + (shown(i) ? "" : " dim"));
-    if (how.kind === "ramp") mark.setAttribute("fill", rampColour((how.column[i] - how.low) / (how.high - how.low || 1)));
+    const missing = Number.isNaN(how.kind === "names" ? code : how.column[i]);
+    mark.setAttribute("d", shape(missing ? 0 : code, meta.map.radius));
+    mark.setAttribute("class", (missing ? "missing" : how.kind === "names" ? colour(code) : "ramped") + (shown(i) ? "" : " dim"));
+    if (how.kind === "ramp" && !missing) mark.setAttribute("fill", rampColour((how.column[i] - how.low) / (how.high - how.low || 1)));
     else mark.removeAttribute("fill");
   }
   if (hovered >= 0) marks[hovered].classList.add("at");

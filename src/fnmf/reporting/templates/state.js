@@ -98,6 +98,8 @@ const clearAll = () => change({ clusters: new Set(), klass: -1, picked: new Set(
 
 const valueOf = (f, i) => values[f * samples.code.length + i];
 const columnOf = (f) => values.subarray(f * samples.code.length, (f + 1) * samples.code.length);
+// Values of a column in order, without missing ones, of the samples that are wanted.
+const knownOf = (f, wanted) => columnOf(f).filter((v, i) => !Number.isNaN(v) && (!wanted || wanted(i)));
 const meanOf = (f, c) => spread.means[f * meta.clusters.length + c];
 const overallMean = (f) => {
   let sum = 0;
@@ -121,13 +123,9 @@ const difference = (f) => {
     here /= n;
     rest /= m;
   } else if (f < nValues) {
-    const column = columnOf(f);
-    for (let i = 0; i < active.length; i += 1) {
-      if (active[i]) here += column[i];
-      else rest += column[i];
-    }
-    here /= nActive;
-    rest /= active.length - nActive;
+    const mean = (list) => list.reduce((sum, v) => sum + v, 0) / list.length;
+    here = mean(knownOf(f, (i) => active[i]));
+    rest = mean(knownOf(f, (i) => !active[i]));
   } else return NaN;
   return features.spread[f] > 0 ? (here - rest) / features.spread[f] : 0;
 };

@@ -16,6 +16,8 @@ REMEDIES = {
     "exclude=[{column!r}]",
     "exclude": "leave the column out with exclude=[{column!r}]",
     "left_out": "exclude=[...] leaves columns out",
+    "kept": 'missing="median" fills them, missing="drop" leaves such rows out, missing="zero" '
+    "puts 0",
     "filled": 'missing="drop" leaves such rows out, missing="zero" puts 0',
     "shifted": 'negative="abs" drops the signs instead',
     "identifier": "leave it out with exclude=[{column!r}], or name it as id_column",
@@ -23,7 +25,8 @@ REMEDIES = {
     "the column out with exclude=[{column!r}]",
     "roles": "name every column once among id_column, label_column and exclude",
     "duplicates": 'rename one of them, or let them be numbered with duplicates="number"',
-    "missing": 'choose missing="drop" (leave such rows out), missing="median" or missing="zero"',
+    "missing": 'choose missing="keep" (the fit leaves them out), missing="drop" (leave such rows '
+    'out), missing="median" or missing="zero"',
     "infinite": "correct it, or leave the column out with exclude=[{column!r}]",
     "negative": 'choose negative="shift" (move each column that has negative values up to start '
     'at 0) or negative="abs" (drop the signs)',

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from fnmf.io._dates import date_form
+from fnmf.io._messages import Note, listed
 from fnmf.io._table import Table
-from fnmf.io._told import Note, listed
 
 _IDENTIFIER = re.compile(r"(^|[^a-z])(id|key|number|no|nr|code)$", re.IGNORECASE)
 _ROW_NAMES = ("", "id", "index", "row", "rowid", "row_id", "unnamed: 0", "column 1")
@@ -53,15 +53,15 @@ def _look_like_genes(names: Sequence[str], column: str) -> bool:
     return share(_SYMBOL) >= _MOST and ("gene" in column.lower() or len(stems) > 0.3 * len(names))
 
 
-def set_apart(table: Table, required: frozenset[str]) -> None:
+def leave_out_featureless(table: Table, required: frozenset[str]) -> None:
     """Take columns out that cannot be features; columns in ``required`` stay whatever they hold."""
-    _set_empty_apart(table, required)
-    _set_row_numbers_apart(table, required)
+    _leave_out_empty(table, required)
+    _leave_out_row_numbers(table, required)
     _note_identifiers(table, required)
     _note_constant(table, required)
 
 
-def _set_empty_apart(table: Table, required: frozenset[str]) -> None:
+def _leave_out_empty(table: Table, required: frozenset[str]) -> None:
     # The first row decides nearly always, so that large tables are not scanned.
     suspects = np.flatnonzero(np.isnan(table.X[0])) if len(table.X) else np.arange(0)
     empty = [
@@ -76,7 +76,7 @@ def _set_empty_apart(table: Table, required: frozenset[str]) -> None:
         drop_columns(table, empty)
 
 
-def _set_row_numbers_apart(table: Table, required: frozenset[str]) -> None:
+def _leave_out_row_numbers(table: Table, required: frozenset[str]) -> None:
     """A first column that counts the rows is a name of the rows, not a feature."""
     if not table.names or table.names[0].strip().lower() not in _ROW_NAMES or len(table.X) < 3:
         return
