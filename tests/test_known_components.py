@@ -46,13 +46,14 @@ def test_known_components_stay_and_the_others_are_found(given, tmp_path):
 
 def test_a_fit_goes_on_where_it_or_another_ended():
     given = {"weighting": "uniform", "graph": None, "solver": "hals", "random_state": 0}
-    first = FNMF(4, **given).fit(X)
-    warm = clone(first).set_params(warm_start=True)
-    begun = warm.fit(X).n_iter_
-    assert warm.fit(X).n_iter_ < begun
-    for start in (first, FrozenEstimator(first)):
-        other = clone(FNMF(4, init=start, **given)) if start is not first else FNMF(4, **given)
-        assert other.set_params(init=start).fit(X).n_iter_ < first.n_iter_
+    noisy = X + RNG.random(X.shape)
+    first = FNMF(4, warm_start=True, **given).fit(noisy)
+    end = first.objective_
+    assert first.history_["total"][0] > 1.05 * end
+    for start in (clone(first).fit(noisy), FrozenEstimator(clone(first).fit(noisy))):
+        other = FNMF(4, **given).set_params(init=start).fit(noisy)
+        assert other.history_["total"][0] < 1.01 * end
+    assert first.fit(noisy).history_["total"][0] < 1.01 * end
 
 
 @pytest.mark.parametrize(
