@@ -20,23 +20,26 @@ def with_start(settings: Settings, estimator: Any, data: Data) -> Settings:
         return settings
     # What is frozen for a pipeline stays fitted when that is cloned.
     model = getattr(model, "estimator", model)
-    scheme = model._scheme(model._asked()) if hasattr(model, "_record") else None
-    if not hasattr(model, "components_") or scheme is None or not scheme.decodes:
+    own = model._asked().scheme if hasattr(model, "_record") else None
+    if not hasattr(model, "components_") or own != settings.scheme:
         raise ValueError(
-            "init must be a name, a pair of arrays or a fitted FNMF with components in the units "
-            'of X, which weighting="paper" has not.'
+            "init must be a name, a pair of arrays or a fitted FNMF of the same weighting, "
+            f"{settings.scheme!r}."
         )
-    return replace(settings, init=_factors(model, scheme, data))
+    return replace(settings, init=_factors(model, data))
 
 
-def _factors(model: Any, scheme: Any, data: Data) -> tuple[np.ndarray, np.ndarray]:
-    """Codes of rows and components, whose product is in the units of the rows."""
+def _factors(model: Any, data: Data) -> tuple[np.ndarray, np.ndarray]:
+    """Codes of rows and components as a start has them: for relevance in the units of the rows."""
     from fnmf.affinity import completed_new
     from fnmf.execution import threads
 
     settings, fitted = model._settings(), Fitted.of(vars(model))
+    scheme = model._scheme(settings)
     with threads(settings.n_jobs) as runner:
         view = completed_new(data, fitted, runner)
         codes = scheme.encode(fitted, settings, view, runner)
+        if settings.scheme != "relevance":
+            return codes, fitted.components
         codes = codes / scheme.lengths(fitted, view, runner)
     return codes, scheme.decode(fitted, np.eye(codes.shape[1]))
