@@ -145,14 +145,13 @@ def leading_vectors(
     n = similarity.shape[0]
     block = rng.normal(size=(n, min(count + _SPARE, n)))
     block[:, 0] = first
-    lists = similarity.indptr, similarity.indices, similarity.data
     block, _ = np.linalg.qr(block)
     values = np.zeros(count)
     for _ in range(_FILTERS):
         # The filter damps everything from -1 to the smallest eigenvalue that is followed.
         lowest = float(np.clip(values[-1], 0.0, _DAMPED))
-        block, _ = np.linalg.qr(_filtered(*lists, block, lowest, _DEGREE))
-        image = _product(*lists, block)
+        block, _ = np.linalg.qr(_filtered(similarity, block, lowest))
+        image = similarity @ block
         values, turn = np.linalg.eigh(block.T @ image)
         values, turn = values[::-1], turn[:, ::-1]
         block, image = block @ turn, image @ turn
@@ -162,26 +161,27 @@ def leading_vectors(
     return np.ascontiguousarray(block[:, :count])
 
 
+def _filtered(similarity: sp.csr_array, block: np.ndarray, high: float) -> np.ndarray:
+    """The Chebyshev polynomial that is small from -1 to ``high`` and grows beyond, of the graph."""
+    half, centre = (high + 1) / 2, (high - 1) / 2
+    lists = similarity.indptr, similarity.indices, similarity.data
+    before, now, after = np.zeros_like(block), block, np.empty_like(block)
+    for step in range(_DEGREE):
+        _next(*lists, now, before, centre, (2 if step else 1) / half, after)
+        before, now, after = now, after, before if step else np.empty_like(block)
+    return now
+
+
 @njit(nogil=True, cache=True)
-def _product(pointers, neighbours, similarity, block):  # type: ignore[no-untyped-def]
-    n, width = block.shape
-    out = np.zeros((n, width))
+def _next(pointers, neighbours, similarity, now, before, centre, factor, after):  # type: ignore[no-untyped-def]
+    """after = factor * (similarity @ now - centre * now) - before."""
+    n, width = now.shape
     for i in range(n):
+        for a in range(width):
+            after[i, a] = 0
         for p in range(pointers[i], pointers[i + 1]):
             weight, row = similarity[p], neighbours[p]
             for a in range(width):
-                out[i, a] += weight * block[row, a]
-    return out
-
-
-@njit(nogil=True, cache=True)
-def _filtered(pointers, neighbours, similarity, block, high, degree):  # type: ignore[no-untyped-def]
-    """The Chebyshev polynomial that is small from -1 to ``high`` and grows beyond, of the graph."""
-    half, centre = (high + 1) / 2, (high - 1) / 2
-    before = block
-    now = (_product(pointers, neighbours, similarity, block) - centre * block) / half
-    for _ in range(degree - 1):
-        image = _product(pointers, neighbours, similarity, now)
-        after = 2 / half * (image - centre * now) - before
-        before, now = now, after
-    return now
+                after[i, a] += weight * now[row, a]
+        for a in range(width):
+            after[i, a] = factor * (after[i, a] - centre * now[i, a]) - before[i, a]

@@ -188,6 +188,8 @@ class Defaults:
     # 9. Representation
     # Shares of the smoothness that are tried for the codes; results/representation.csv.
     smoothness_shares: tuple[float, ...] = (1.0, 0.1, 0.01)
+    # Iterations after which it is seen which keeps most neighbours; unmeasured.
+    tried_iterations: int = 10
     # Neighbours of each that are compared; unmeasured.
     kept_neighbors: int = 10
 

@@ -30,7 +30,6 @@ Steps 6 to 10 factorise the prepared rows with these weights, along this affinit
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -210,7 +209,6 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     # 7. Converge on a sample first, if there are very many rows.
     checkpoint = inputs.problem.cache.solver_checkpoint(f"start-{seed}")
     again = not anchored and values != (smoothness,)
-    spare = deepcopy(start.factors) if again else None
     factors = _converged_on_sample(inputs, found, run, start.factors, checkpoint, seed)
     # 8. Solve for all rows.
     inputs.progress.enter(Stage.SOLVE)
@@ -237,9 +235,9 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     found, kmeans = _final_clusters(inputs, found, result.factors.V)
     # 10. Codes for the representation.
     first = best = SmoothedCodes(smoothness, objective.ties, result)
-    if spare is not None and objective.ties.strength and not inputs.progress.stopped:
+    if again and objective.ties.strength and not inputs.progress.stopped:
         inputs.progress.enter(Stage.REPRESENT)
-        best = codes.of_all(first, spare, inputs.problem.cache)
+        best = codes.of_all(first, inputs.problem.cache)
     before = () if best is first else (result.history,)
     return FactorizedClusters(found, best, kmeans, inputs.progress.stopped, before)
 

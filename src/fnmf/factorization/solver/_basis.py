@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from fnmf._compile import njit
 from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.solver._sweeps import Sweeps
 from fnmf.kernels.descent import descend_rows
@@ -145,18 +144,14 @@ def _between(before: list[np.ndarray], rows: np.ndarray, behind: list[np.ndarray
     return np.ascontiguousarray(rows)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def _multiply(U, above, below, root):  # type: ignore[no-untyped-def]
+def _multiply(U: np.ndarray, above: np.ndarray, below: np.ndarray, root: bool) -> np.ndarray:
     """U ∘ above / below, or with the root of the ratio; U is overwritten."""
     floor = np.finfo(np.float64).tiny * max(above.max(), 1.0)
-    for k in range(U.shape[0]):
-        for a in range(U.shape[1]):
-            if below[k, a] > floor:
-                ratio = above[k, a] / below[k, a]
-                U[k, a] *= np.sqrt(ratio) if root else ratio
-            elif above[k, a] == 0:
-                U[k, a] = 0
-            # Else codes are so small that their squares are lost: the entry stays as it is.
+    # Where both are lost the entry becomes zero; where codes are so small that their squares are
+    # lost it stays as it is.
+    ratio = (above != 0).astype(np.float64)
+    np.divide(above, below, out=ratio, where=below > floor)
+    U *= np.sqrt(ratio, out=ratio) if root else ratio
     return U
 
 
