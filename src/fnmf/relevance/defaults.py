@@ -179,7 +179,7 @@ class Defaults:
 
     # 7. Sample of the rows that the factors converge on first
     # Its rows; with no more than twice as many there is none; results/holding.csv.
-    start_rows: int = 20_000
+    start_rows: int = 5_000
 
     # 8. Solve
     # Objective and codes may still change by so many times ``tol``; unmeasured.
