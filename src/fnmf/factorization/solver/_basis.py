@@ -19,7 +19,7 @@ def step_basis(
     roughness = sweeps.refresh_ties(factors.V)
     step = _with_ties(grams, gains, roughness) if unit else (grams, gains)
     if factors.layers is None:
-        U = update_basis(factors.U, targets, *step, sweeps.rule.name)
+        U = update_basis(factors.U, targets, *step, sweeps.rule.name, factors.fixed)
     else:
         U = update_layers(factors.layers, targets, *step, sweeps.rule.name)
     factors.U = U.astype(factors.V.dtype)
@@ -56,7 +56,12 @@ def _norms(U: np.ndarray, gains: np.ndarray | None) -> np.ndarray:
 
 
 def update_basis(
-    U: np.ndarray, cross: np.ndarray, grams: np.ndarray, gains: np.ndarray | None, solver: str
+    U: np.ndarray,
+    cross: np.ndarray,
+    grams: np.ndarray,
+    gains: np.ndarray | None,
+    solver: str,
+    fixed: np.ndarray | None = None,
 ) -> np.ndarray:
     """One step for min_{U≥0} Σ_k u_kᵀ M_k u_k − 2 u_k·c_k, with M_k = Σ_j gains_jk grams_j.
 
@@ -72,6 +77,8 @@ def update_basis(
         How much each Gram matrix counts for each feature; ``None`` means 1 throughout.
     solver : {"mu", "mu-fast", "hals"}
         Multiplicative with square root, without, or exact over each column in turn.
+    fixed : ndarray of bool, shape (c,), or None
+        Columns that stay as they are.
 
     Returns
     -------
@@ -79,6 +86,16 @@ def update_basis(
         The basis after the step, in double precision.
     """
     U = U.astype(np.float64, order="C")
+    if fixed is not None:
+        # What fixed columns explain is taken off; the others are a problem of their own.
+        free, found = ~fixed, U.copy()
+        if solver == "hals":
+            pulled = hessian_times(np.where(fixed, U, 0.0), grams, gains)
+            own = U[:, free], (cross - pulled)[:, free], grams[:, free][:, :, free]
+            found[:, free] = update_basis(*own, gains, solver)
+        else:
+            found[:, free] = update_basis(U, cross, grams, gains, solver)[:, free]
+        return found
     if solver == "hals":
         if gains is None:
             grams, gains = grams.sum(axis=0, keepdims=True), np.ones((1, 1))
