@@ -82,7 +82,10 @@ def effects(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]
 
 
 def budget(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
-    """From one label a class on as many again at each step: asked for, or drawn at random."""
+    """From one label a class on as many again at each step: asked for, or drawn at random.
+
+    Without a factorisation those asked for are divided by their probabilities alone.
+    """
     for name in FEW:
         X, y = data(name)
         k = int(y.max()) + 1

@@ -1,4 +1,4 @@
-"""scikit-learn's own battery; what is expected to fail is told why."""
+"""scikit-learn's own battery, without expected failures."""
 
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -22,8 +22,7 @@ ESTIMATORS = [
     FNMF(weighting="uniform", solver="hals", max_iter=200),
     MiniBatchFNMF(max_iter=100, sample_size=200, batch_size=100),
     RelevanceClusterer(),
-    # With more clusters than classes in y the new ones would have names in text.
-    RelevanceClusterer(2),
+    RelevanceClusterer(3),
     SemiFNMF(max_iter=200),
     DeepFNMF(layers=(4, 3, 2)),
 ]
@@ -32,16 +31,6 @@ ESTIMATORS = [
 @pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning")
 # Checks on random numbers: a selector rightly selects nothing of them.
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
-@parametrize_with_checks(
-    ESTIMATORS,
-    expected_failed_checks=lambda one: (
-        {
-            f"check_sample_weight_equivalence_on_{kind}_data": "weights exclude labels in y"
-            for kind in ("dense", "sparse")
-        }
-        if isinstance(one, RelevanceClusterer)
-        else {}
-    ),
-)
+@parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_estimator_check(estimator, check):
     check(estimator)

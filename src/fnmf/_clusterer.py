@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from fnmf._base import ClusterBase
+from fnmf._fitted import FittedClusters
 from fnmf._fnmf import FNMF
-from fnmf._labels import LabelsMixin
 from fnmf._settings import Settings
 from fnmf._sklearn import with_callbacks
 from fnmf.data import MappedCSR, is_dask, view_of
-from fnmf.labels.scheme import FittedLabelClusters, GuidedClusterScheme
 from fnmf.validation import check_data, check_integer, check_real, with_categories_encoded
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ def _defaults() -> dict[str, Any]:
     return FNMF("auto").get_params(deep=False)
 
 
-class RelevanceClusterer(LabelsMixin, SelectorMixin, ClusterMixin, BaseEstimator):
+class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator):
     """Clusters, and the features that they rest on, when many features are useless.
 
     The first stage of :class:`fnmf.FNMF`: how rows and columns are to be prepared is found out on
     a sample of the rows, features are weighted by how much of them the clusters explain beyond
     chance, and clusters are those of a neighbour graph of all rows, or about means. There is no
     factorisation, so that it is cheaper and takes any real data. It is a clusterer, and a selector
-    of features. Classes of some samples may be given in ``y``: clusters are then these classes.
+    of features.
 
     Parameters
     ----------
@@ -69,9 +69,6 @@ class RelevanceClusterer(LabelsMixin, SelectorMixin, ClusterMixin, BaseEstimator
     false_discovery_rate : float, default=0.1
         Features with a q-value of at most this are selected: about that share of them is there by
         chance.
-
-    unreached, trust_labels, class_sizes
-        As for :class:`fnmf.SemiFNMF`; for fits with labels or links.
 
     random_state : int, RandomState, Generator or None, default=None
         Seed of the sample, the anchors and the clusters.
@@ -131,9 +128,6 @@ class RelevanceClusterer(LabelsMixin, SelectorMixin, ClusterMixin, BaseEstimator
         values are missing.
     unit_ : float
         A power of two by which data in extreme units were divided, 1 for all others.
-    classes_, transduction_, label_distributions_, suspicious_labels_, labelled_, reached_, \
-label_relevance_, violated_links_, contradictory_links_
-        Of a fit with labels or links, as for :class:`fnmf.SemiFNMF`.
     categories_ : dict
         Levels of the categories of a frame, by column. Only for frames with categories.
     n_features_in_ : int
@@ -141,7 +135,6 @@ label_relevance_, violated_links_, contradictory_links_
 
     See Also
     --------
-    fnmf.SemiFNMF : Labels of some samples, and a representation.
     fnmf.FNMF : The same, and a non-negative representation of the samples.
 
     Examples
@@ -159,8 +152,7 @@ label_relevance_, violated_links_, contradictory_links_
     (300,)
     """
 
-    _record = FittedLabelClusters
-    _stored_shapes: ClassVar = FittedLabelClusters.shapes()
+    _record = FittedClusters
     _number = "n_clusters"
     _non_negative = False
 
@@ -173,9 +165,6 @@ label_relevance_, violated_links_, contradictory_links_
         row_norm: str = "auto",
         column_units: str = "auto",
         false_discovery_rate: float = 0.1,
-        unreached: str = "nearest",
-        trust_labels: bool = True,
-        class_sizes: Any = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -186,9 +175,6 @@ label_relevance_, violated_links_, contradictory_links_
         self.row_norm = row_norm
         self.column_units = column_units
         self.false_discovery_rate = false_discovery_rate
-        self.unreached = unreached
-        self.trust_labels = trust_labels
-        self.class_sizes = class_sizes
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -206,22 +192,19 @@ label_relevance_, violated_links_, contradictory_links_
         X: ArrayLike | sp.sparray,
         y: Any = None,
         *,
-        must_link: Any = None,
-        cannot_link: Any = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Find clusters, or classes, and the features that they rest on.
+        """Find clusters and the features that they rest on.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, memory map, MappedCSR} of shape (n_samples, n_features)
             Any real data; NaN are missing values.
-        y, must_link, cannot_link
-            Classes of some samples, and pairs, as for :class:`fnmf.SemiFNMF`.
+        y : Ignored
+            Present by convention.
         sample_weight : array-like of shape (n_samples,), default=None
             As how many samples each counts: one of weight 2 is the same as two equal ones, one of
-            weight 0 has no part in the fit. Equal rows are always taken together. Not with labels
-            or links.
+            weight 0 has no part in the fit. Equal rows are always taken together.
 
         Returns
         -------
@@ -229,11 +212,7 @@ label_relevance_, violated_links_, contradictory_links_
         """
         from fnmf._fitting import fit_estimator
 
-        guidance = self._guidance(X, y, must_link, cannot_link)
-        if guidance is not None and sample_weight is not None:
-            raise ValueError("sample_weight does not go with labels or links; leave out either.")
-        fit_estimator(self, X, guidance=guidance, sample_weight=sample_weight)
-        self._name_classes(guidance)
+        fit_estimator(self, X, sample_weight=sample_weight)
         return self
 
     def transform(self, X: ArrayLike | sp.sparray) -> Any:
@@ -280,8 +259,9 @@ label_relevance_, violated_links_, contradictory_links_
         return replace(Settings.of({**defaults, **given}), negative="keep")
 
     def _settings(self) -> Settings:
-        # Labels may have asked for more clusters than the parameter says.
-        return replace(self._asked(), n_clusters=None).with_components(self.n_clusters_)
+        return self._asked().with_components(self.n_clusters_)
 
     def _scheme(self, settings: Settings) -> type[Scheme]:
-        return GuidedClusterScheme
+        from fnmf.relevance.scheme import ClusterScheme
+
+        return ClusterScheme

@@ -2,24 +2,42 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.utils import ClassifierTags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from fnmf._fnmf import FNMF
-from fnmf._labels import LabelsMixin
 from fnmf._sklearn import with_callbacks
+from fnmf.data import is_dask
+from fnmf.labels.guidance import Guidance
+from fnmf.labels.known import read_labels, unknown_mark
+from fnmf.labels.links import contradictions, read_links
+from fnmf.labels.new_rows import class_distributions
 from fnmf.labels.scheme import FittedLabels, GuidedScheme
+from fnmf.validation import check_choice
 
 if TYPE_CHECKING:
     from fnmf._settings import Settings
     from fnmf.factorization import Scheme
 
+# Contradictions that a warning names.
+_NAMED = 5
 
-class SemiFNMF(LabelsMixin, FNMF):
+
+def _was_guided(estimator: SemiFNMF) -> bool:
+    if hasattr(estimator, "labels_") and not hasattr(estimator, "classes_"):
+        raise AttributeError("this fit had neither labels nor links, so that there are no classes.")
+    return True
+
+
+class SemiFNMF(FNMF):
     """FNMF when the classes of some samples are known, or pairs that belong together or apart.
 
     Labels spread along the neighbour graph, make features that tell them apart count more, and
@@ -92,6 +110,8 @@ class SemiFNMF(LabelsMixin, FNMF):
 
     _record = FittedLabels
     _stored_shapes: ClassVar = FittedLabels.shapes()
+    classes_: np.ndarray
+    reached_: np.ndarray
 
     def __init__(
         self,
@@ -152,6 +172,12 @@ class SemiFNMF(LabelsMixin, FNMF):
         self.trust_labels = trust_labels
         self.class_sizes = class_sizes
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # It has probabilities of classes, whose number its checks ask for.
+        tags.classifier_tags = ClassifierTags()
+        return tags
+
     @with_callbacks
     def fit(  # type: ignore[override]
         self,
@@ -179,16 +205,100 @@ class SemiFNMF(LabelsMixin, FNMF):
         """
         from fnmf._fitting import fit_estimator
 
-        guidance = self._guidance(X, y, must_link, cannot_link)
+        check_choice("unreached", self.unreached, ("nearest", "unknown"))
+        guidance = None
+        if y is not None or must_link is not None or cannot_link is not None:
+            rows: Any = X
+            n = rows.shape[0] if hasattr(rows, "shape") else len(np.asarray(rows))
+            known = read_labels(y, n)
+            must = read_links("must_link", must_link, n)
+            cannot = read_links("cannot_link", cannot_link, n)
+            guidance = Guidance(known, must, cannot, bool(self.trust_labels), self.class_sizes)
+        if guidance is not None and guidance.empty:
+            guidance = None
         fit_estimator(self, X, guidance=guidance)
-        self._name_classes(guidance)
+        if guidance is None:
+            for name in ("transduction_", "contradictory_links_"):
+                self.__dict__.pop(name, None)
+        else:
+            found = contradictions(guidance.must, guidance.cannot, guidance.known.codes)
+            self.contradictory_links_ = found
+            self.transduction_ = self._named(self.labels_, self.reached_)
+            if found:
+                named = "; ".join(found[:_NAMED])
+                # Past scikit-learn's wrapper, to the line that called fit.
+                warnings.warn(f"{len(found)} links cannot hold: {named}.", stacklevel=3)
         return self
+
+    def fit_predict(
+        self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
+    ) -> np.ndarray:
+        """Fit and return the class of each training sample, ``transduction_``."""
+        self.fit(X, y, **fit_params)
+        return self.transduction_ if hasattr(self, "classes_") else self.labels_
 
     def fit_transform(
         self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
     ) -> np.ndarray:
         """Fit and return the representation of the training samples, ``embedding_``."""
         return self.fit(X, y, **fit_params).embedding_
+
+    def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
+        """Class of new samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Of ``classes_``; clusters, if the fit had neither labels nor links.
+        """
+        check_is_fitted(self)
+        if not hasattr(self, "classes_"):
+            return super().predict(X)
+        if is_dask(X):
+            return self._lazily("predict", self._checked(X), None)
+        shares, reached = self._distributions(X)
+        return self._named(shares.argmax(axis=1), reached)
+
+    @available_if(_was_guided)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: ArrayLike | sp.sparray) -> np.ndarray:
+        """Probabilities of the classes of new samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        if is_dask(X):
+            return self._lazily("predict_proba", self._checked(X), len(self.classes_))
+        return self._distributions(X)[0]
+
+    def _distributions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        from fnmf.affinity import completed_new
+        from fnmf.execution import threads
+
+        settings, fitted = self._settings(), FittedLabels.of(vars(self))
+        data = self._checked(X)
+        with threads(settings.n_jobs) as runner:
+            view = completed_new(data, fitted, runner)
+            return class_distributions(fitted, settings, view, runner)
+
+    def _named(self, codes: np.ndarray, reached: np.ndarray) -> np.ndarray:
+        """Classes by their names, with the mark of the unknown where that is asked for."""
+        named: np.ndarray = self.classes_[codes]
+        if self.unreached == "unknown":
+            named = np.where(reached, named, unknown_mark(self.classes_))
+        return named
 
     def _settings(self) -> Settings:
         settings, classes = super()._settings(), self.__dict__.get("classes_")

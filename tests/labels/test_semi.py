@@ -5,8 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_wine
 
-from fnmf import FNMF, SemiFNMF, load, save
+from fnmf import FNMF, RelevanceClusterer, SemiFNMF, load, save
+from fnmf.labels import samples_to_label
 from fnmf.labels.links import Links, contradictions, keep_links, read_links
 from fnmf.relevance.defaults import DEFAULTS
 
@@ -252,3 +254,22 @@ def test_dask_arrays_are_predicted_and_a_fit_says_how(groups):
     model = fitted(X, texts)
     np.testing.assert_array_equal(model.predict(lazy).compute(), model.predict(X))
     np.testing.assert_array_equal(model.predict_proba(lazy).compute(), model.predict_proba(X))
+
+
+def test_columns_of_a_table_count_beyond_its_clusters_for_new_rows_too(tmp_path):
+    X, y = load_wine(return_X_y=True)
+    seen, new = np.split(np.random.default_rng(0).permutation(len(y)), [120])
+    model = fitted(X[seen], some(y[seen]), n_clusters=2)
+    # Less than sure clusters: no column is left out of what labels spread by.
+    assert model._spread_by.min() > 0
+    assert np.mean(model.predict(X[new]) == y[new]) > 0.9
+    assert np.isfinite(model.score(X[new]))
+    save(model, tmp_path / "model.fnmf")
+    again = load(tmp_path / "model.fnmf")
+    np.testing.assert_array_equal(again.predict_proba(X[new]), model.predict_proba(X[new]))
+
+
+def test_rows_worth_a_label_need_a_representation(groups):
+    model = RelevanceClusterer(3, random_state=0).fit(groups[0])
+    with pytest.raises(ValueError, match="no representation of rows; use SemiFNMF"):
+        samples_to_label(model)

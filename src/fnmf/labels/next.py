@@ -20,14 +20,13 @@ _LEAST = 1e-3
 def samples_to_label(model: Any, n_samples: int = 10) -> np.ndarray:
     """Samples whose class would tell most about the others.
 
-    Those that are least sure of their class are divided by k-means, weighted by their doubt, by
-    the probabilities of their classes; the sample in the middle of each part is taken, so that no
-    two tell the same. Of a fit without labels all samples are divided by their representation:
-    typical ones are taken.
+    Those that are least sure of their class are divided by k-means, weighted by their doubt, in
+    the representation of the fit; the sample in the middle of each part is taken, so that no two
+    tell the same. Of a fit without labels all samples take part alike: typical ones are taken.
 
     Parameters
     ----------
-    model : SemiFNMF, RelevanceClusterer or FNMF
+    model : SemiFNMF or FNMF
         Fitted, with ``sample_confidence_``.
     n_samples : int, default=10
         How many.
@@ -55,13 +54,14 @@ def samples_to_label(model: Any, n_samples: int = 10) -> np.ndarray:
     sure = getattr(model, "sample_confidence_", None)
     told = getattr(model, "labelled_", None)
     if sure is None or (told is None and not hasattr(model, "embedding_")):
-        raise ValueError(f"{type(model).__name__} without labels has no such samples; use FNMF.")
+        raise ValueError(f"{type(model).__name__} has no representation of rows; use SemiFNMF.")
     doubt = np.ones(len(sure)) if told is None else 1 - np.asarray(sure, np.float64)
     rows = np.arange(len(doubt)) if told is None else np.flatnonzero(~told)
     rows = rows[np.argsort(-doubt[rows], kind="stable")]
     if told is not None:
         rows = rows[: _CANDIDATES * wanted]
-    points = np.asarray(model.embedding_ if told is None else model.label_distributions_)[rows]
+    places = getattr(model, "embedding_", None)
+    points = np.asarray(model.label_distributions_ if places is None else places)[rows]
     parts = min(wanted, len(np.unique(points, axis=0)))
     if parts < len(rows):
         means = KMeans(parts, n_init=1, random_state=0)

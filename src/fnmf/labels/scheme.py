@@ -9,17 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._fitted import Fitted, FittedClusters, _kept
-from fnmf.labels.guidance import Guidance
+from fnmf._fitted import Fitted, _kept
 from fnmf.labels.guided import Spoken, guided_clusters
-from fnmf.relevance.pipeline import described, factorize
-from fnmf.relevance.results import FactorizedClusters, FoundClusters
-from fnmf.relevance.scheme import ClusterScheme, RelevanceScheme
+from fnmf.relevance.pipeline import factorize
+from fnmf.relevance.results import FactorizedClusters
+from fnmf.relevance.scheme import RelevanceScheme
 
 
 @dataclass(frozen=True, kw_only=True)
-class LabelFields:
-    """What labels add to a fit, explained at :class:`fnmf.SemiFNMF`; hidden ones serve new rows.
+class FittedLabels(Fitted):
+    """A fit that was guided, explained at :class:`fnmf.SemiFNMF`; hidden ones serve new rows.
 
     Attributes
     ----------
@@ -53,27 +52,12 @@ class LabelFields:
     offsets: np.ndarray | None = _kept("_offsets", "k")
 
 
-@dataclass(frozen=True, kw_only=True)
-class FittedLabels(LabelFields, Fitted):
-    """A factorisation that was guided."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FittedLabelClusters(LabelFields, FittedClusters):
-    """Clusters without factors that were guided."""
-
-
 @dataclass(frozen=True)
 class GuidedStart:
     """A guided fit from one seed."""
 
-    fit: FactorizedClusters | FoundClusters
+    fit: FactorizedClusters
     spoken: Spoken
-
-    @property
-    def found(self) -> FoundClusters:
-        """Features and clusters."""
-        return self.fit if isinstance(self.fit, FoundClusters) else self.fit.found
 
     @property
     def quality(self) -> float:
@@ -102,56 +86,32 @@ class GuidedScheme(RelevanceScheme):
 
     def fitted(self, start_result: Any) -> Any:
         """The record of a guided fit, or of one that nothing guides."""
-        if not isinstance(start_result, GuidedStart):
+        if isinstance(start_result, FactorizedClusters):
             return super().fitted(start_result)
-        record = super().fitted(start_result.fit)  # type: ignore[arg-type]
-        return FittedLabels(**_labelled(record, start_result, self.inputs.problem.guidance))
-
-
-class GuidedClusterScheme(ClusterScheme):
-    """The same without the factorisation."""
-
-    def start(self, seed: int) -> Any:
-        """Guided clusters from one seed."""
-        guidance = self.inputs.problem.guidance
-        if guidance is None:
-            return super().start(seed)
-        found, spoken = guided_clusters(self.inputs, guidance, seed)
-        return GuidedStart(described(self.inputs, found), spoken)
-
-    def fitted(self, start_result: Any) -> Any:
-        """The record of guided clusters, or of some that nothing guides."""
-        if not isinstance(start_result, GuidedStart):
-            return super().fitted(start_result)
-        record = super().fitted(start_result.fit)
-        return FittedLabelClusters(**_labelled(record, start_result, self.inputs.problem.guidance))
-
-
-def _labelled(record: FittedClusters, start: GuidedStart, guidance: Guidance) -> dict[str, Any]:
-    """The fields of a record, and those that labels add."""
-    spoken, anchors = start.spoken, start.found.affinity.anchors
-    held = slice(None) if anchors is None else anchors
-    shares = spoken.shares
-    order = np.argsort(-shares, axis=1, kind="stable")
-    dtype = record.feature_importances.dtype
-    return {
-        **{field.name: getattr(record, field.name) for field in fields(record)},
-        "sample_confidence": shares.max(axis=1).astype(dtype),
-        "second_labels": order[:, min(1, shares.shape[1] - 1)],
-        "classes": spoken.classes,
-        "label_distributions": shares,
-        "label_relevance": spoken.told,
-        "labelled": guidance.known.codes >= 0,
-        "reached": spoken.reached,
-        "suspicious_labels": spoken.suspicious,
-        "violated_links": spoken.violated,
-        "by_graph": spoken.graph[held],
-        "by_clusters": spoken.clusters[held],
-        "held_shares": shares[held],
-        "held_reached": spoken.reached[held],
-        "slopes": np.stack([one.slopes for one in spoken.linear]),
-        "levels": np.stack([one.level for one in spoken.linear]),
-        "pool": spoken.weights,
-        "spread_by": spoken.by,
-        "offsets": spoken.offsets,
-    }
+        spoken, record = start_result.spoken, super().fitted(start_result.fit)
+        anchors = start_result.fit.found.affinity.anchors
+        held = slice(None) if anchors is None else anchors
+        shares = spoken.shares
+        values = {field.name: getattr(record, field.name) for field in fields(record)}
+        order = np.argsort(-shares, axis=1, kind="stable")
+        values["sample_confidence"] = shares.max(axis=1).astype(record.embedding.dtype)
+        values["second_labels"] = order[:, min(1, shares.shape[1] - 1)]
+        return FittedLabels(
+            **values,
+            classes=spoken.classes,
+            label_distributions=shares,
+            label_relevance=spoken.told,
+            labelled=self.inputs.problem.guidance.known.codes >= 0,
+            reached=spoken.reached,
+            suspicious_labels=spoken.suspicious,
+            violated_links=spoken.violated,
+            by_graph=spoken.graph[held],
+            by_clusters=spoken.clusters[held],
+            held_shares=shares[held],
+            held_reached=spoken.reached[held],
+            slopes=np.stack([one.slopes for one in spoken.linear]),
+            levels=np.stack([one.level for one in spoken.linear]),
+            pool=spoken.weights,
+            spread_by=spoken.by,
+            offsets=spoken.offsets,
+        )
