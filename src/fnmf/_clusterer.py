@@ -113,6 +113,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         ``"constant"``. Only for data of few columns, which are treated as a table.
     graph_ : csr_array of shape (n_samples, n_samples) or None
         Neighbour graph; ``None`` where samples are held to anchors.
+    graph_rows_ : ndarray of shape (n_samples,)
+        Row of ``graph_`` that each sample is, -1 if its weight is 0. Only where samples have
+        weights or equal each other, and ``graph_`` has the distinct ones.
     n_clusters_ : int
         Number of clusters, chosen or given.
     k_scores_ : structured ndarray
@@ -184,7 +187,13 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         return tags
 
     @with_callbacks
-    def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike | sp.sparray,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
         """Find clusters and the features that they rest on.
 
         Parameters
@@ -193,6 +202,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
             Any real data; NaN are missing values.
         y : Ignored
             Present by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many samples each counts: one of weight 2 is the same as two equal ones, one of
+            weight 0 has no part in the fit. Equal rows are always taken together.
 
         Returns
         -------
@@ -200,7 +212,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         """
         from fnmf._fitting import fit_estimator
 
-        fit_estimator(self, X)
+        fit_estimator(self, X, sample_weight=sample_weight)
         return self
 
     def transform(self, X: ArrayLike | sp.sparray) -> Any:

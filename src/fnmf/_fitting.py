@@ -13,6 +13,7 @@ from fnmf._callbacks import IterationHooks
 from fnmf._checkpoint import open_checkpoint
 from fnmf._missing import Presence
 from fnmf._random import as_random_state
+from fnmf._weights import CountedRows, check_sample_weight, place_absent
 from fnmf.choosing.consensus import consensus
 from fnmf.choosing.starts import best_start
 from fnmf.factorization import Problem
@@ -21,13 +22,18 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 
 def fit_estimator(
-    estimator: ClusterBase, X: Any, checkpoint: Any = None, guidance: Any = None
+    estimator: ClusterBase,
+    X: Any,
+    checkpoint: Any = None,
+    guidance: Any = None,
+    sample_weight: Any = None,
 ) -> None:
     """Validate, fit from all starts, set the attributes and raise the warnings."""
     settings = estimator._asked()
     scheme = estimator._scheme(settings)
     scheme.check(settings)
     data = estimator._checked(X, reset=True)
+    weights = check_sample_weight(sample_weight, data)
     presence = Presence.of(data)
     if presence is not None:
         if guidance is not None and not presence.rows.all():
@@ -39,9 +45,17 @@ def fit_estimator(
         if not (settings.automatic or presence.rows.all()):
             settings = presence.settings(settings.for_data(data))
         data = presence.rows_with_values(data)
+        weights = None if weights is None else weights[presence.rows]
+    if not settings.automatic and not (settings.builds_graph and isinstance(settings.init, str)):
+        settings = settings.for_data(data)
+    counted = CountedRows.of(data, weights, settings, merge=guidance is None)
+    given = data
+    if counted is not None:
+        settings, data = counted.settings(settings), counted.rows
+    weights = None if counted is None else counted.distinct.weights
     if guidance is not None:
         settings = guidance.settings(settings, data)
-    settings, number = estimator._numbered(settings, data)
+    settings, number = estimator._numbered(settings, data, weights)
     settings = settings.for_data(data)
     # Drawn again after the choice: a seed gives the same fit as with the number given.
     rng = as_random_state(estimator.random_state)
@@ -50,6 +64,7 @@ def fit_estimator(
     hooks = IterationHooks(estimator, data, settings.n_init, iterations, stages)
     free = estimator.random_state is None
     with workplace(estimator, data, settings.n_jobs) as (view, runner):
+        view.weighing(weights)
         cache, seeds = open_checkpoint(checkpoint, settings, view, drawn, runner, any_seeds=free)
         problem = Problem(
             settings,
@@ -63,12 +78,16 @@ def fit_estimator(
         fitted = best_start(problem, seeds[:-1], runner, scheme)
         if settings.consensus is not None:
             fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)
+    if counted is not None:
+        fitted = counted.all_rows(fitted)
     if presence is not None:
         names = getattr(estimator, "feature_names_in_", None)
         fitted = presence.all_rows(fitted)
         fitted = replace(fitted, warnings=(*presence.warnings(names), *fitted.warnings))
     number[estimator._number] = settings.n_components
-    estimator._adopt(replace(fitted, **number), data)
+    estimator._adopt(replace(fitted, **number), given)
+    if counted is not None:
+        place_absent(estimator, given, np.flatnonzero(counted.distinct.groups < 0))
     hooks.end()
     for warning in fitted.warnings:
         # Past ``fit`` and scikit-learn's wrapper, to the line that called it.

@@ -152,6 +152,9 @@ class FNMF(FactorisationBase):
         Share of each weighting on features with less than a hundredth of the mean energy.
     graph_ : csr_array of shape (n_samples, n_samples) or None
         Neighbour graph; ``None`` too where samples are held to anchors.
+    graph_rows_ : ndarray of shape (n_samples,)
+        Row of ``graph_`` that each sample is, -1 if its weight is 0. Only where samples have
+        weights or equal each other, and ``graph_`` has the distinct ones.
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample: with ``weighting="relevance"`` and a graph the partition of the
         graph with the largest modularity that was found, otherwise k-means on ``embedding_``.
@@ -308,6 +311,7 @@ class FNMF(FactorisationBase):
         X: ArrayLike | sp.sparray,
         y: Any = None,
         *,
+        sample_weight: ArrayLike | None = None,
         checkpoint: str | Path | Checkpoint | None = None,
     ) -> Self:
         """Learn weights, basis, representation and clusters.
@@ -320,6 +324,9 @@ class FNMF(FactorisationBase):
             are taken they are filled from the nearest samples.
         y : Ignored
             Present by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many samples each counts: one of weight 2 is the same as two equal ones, one of
+            weight 0 has no part in the fit. Equal rows are always taken together.
         checkpoint : str, Path or Checkpoint, default=None
             A folder to which the fit writes every 30 seconds, or as a :class:`fnmf.Checkpoint`
             says, how far it has come. The same fit goes on from there if it was interrupted,
@@ -331,5 +338,5 @@ class FNMF(FactorisationBase):
         """
         from fnmf._fitting import fit_estimator
 
-        fit_estimator(self, X, checkpoint)
+        fit_estimator(self, X, checkpoint, sample_weight=sample_weight)
         return self
