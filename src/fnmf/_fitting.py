@@ -13,6 +13,7 @@ from fnmf._callbacks import IterationHooks
 from fnmf._checkpoint import open_checkpoint
 from fnmf._missing import Presence
 from fnmf._random import as_random_state
+from fnmf._starting import with_start
 from fnmf._weights import CountedRows, check_sample_weight, place_absent
 from fnmf.choosing.consensus import consensus
 from fnmf.choosing.starts import best_start
@@ -46,7 +47,7 @@ def fit_estimator(
             settings = presence.settings(settings.for_data(data))
         data = presence.rows_with_values(data)
         weights = None if weights is None else weights[presence.rows]
-    if not settings.automatic and not (settings.builds_graph and isinstance(settings.init, str)):
+    if not settings.automatic and not (settings.builds_graph and settings.starts_itself):
         settings = settings.for_data(data)
     counted = CountedRows.of(data, weights, settings, merge=guidance is None)
     given = data
@@ -56,7 +57,7 @@ def fit_estimator(
     if guidance is not None:
         settings = guidance.settings(settings, data)
     settings, number = estimator._numbered(settings, data, weights)
-    settings = settings.for_data(data)
+    settings = with_start(settings, estimator, data).for_data(data)
     # Drawn again after the choice: a seed gives the same fit as with the number given.
     rng = as_random_state(estimator.random_state)
     drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]

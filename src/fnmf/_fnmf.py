@@ -77,10 +77,10 @@ class FNMF(FactorisationBase):
         without it. ``"hals"``: exact minimisation of one coordinate after the other. With
         ``weighting="paper"`` the slower ``"mu"`` stays further from the trivial minima of the
         objective and mostly gives better clusters.
-    init : {"kmeans", "random", "nndsvda"} or tuple of arrays, default="kmeans"
+    init : {"kmeans", "random", "nndsvda"}, tuple of arrays or fitted FNMF, default="kmeans"
         ``"kmeans"`` turns a k-means partition into codes and its means into the basis. A
         tuple holds an embedding (n_samples, n_components) and components (n_components,
-        n_features). With ``weighting="relevance"`` the partition is that of the graph.
+        n_features); a fitted model gives both. With ``"relevance"`` the partition is the graph's.
     row_norm : {"auto", "unit", "none"}, default="auto"
         Whether ``weighting="relevance"`` brings rows to unit length. Right where the size of a
         row is exposure (documents, counts, light), wrong where it tells classes apart (many
@@ -125,6 +125,11 @@ class FNMF(FactorisationBase):
         counts as one column: its features share one vote, so that all groups enter with the same
         scatter, and stay together when features are halved. ``column_units="auto"`` then leaves
         the choice to tables, and means ``"spread"`` for data that are none.
+    components : array-like of shape (n_components, n_features) or None, default=None
+        Components that are known, in the units of X, and rows of NaN for those to be found. They
+        stay as they are but for their length. Not for ``weighting="paper"``.
+    warm_start : bool, default=False
+        Whether a further ``fit`` starts from the factors of the last one.
 
     Attributes
     ----------
@@ -196,17 +201,14 @@ class FNMF(FactorisationBase):
         Terms of the objective after each iteration: ``total``, ``reconstruction``,
         ``diversity``, ``smoothness``, and the ``round`` in which the total falls.
     smoothness_ : float
-        How much neighbours were held together for the codes, as ``representation`` says. Only
-        for ``weighting="relevance"``.
+        How much neighbours were held together for the codes. Only for ``"relevance"``.
     n_iter_ : int
-        Iterations of the start that was kept.
-        Those over all samples: more than 40,000 begin with the factors of a sample.
+        Iterations of the start that was kept, over all samples.
     rows_without_values_ : ndarray of int
         If X has missing values: samples of which all are missing. They had no part in the fit,
         are in the largest cluster and have confidence 0.
     unit_ : float
-        A power of two by which data in extreme units were divided, 1 for all others; new rows
-        are divided too.
+        A power of two by which data in extreme units are divided, 1 for all others.
     shift_ : ndarray of shape (n_features,)
         What was added to each feature. Only for ``negative="shift"``, as the next.
     n_clipped_ : int
@@ -278,6 +280,8 @@ class FNMF(FactorisationBase):
         n_jobs: int | None = None,
         verbose: int = 0,
         feature_groups: Any = None,
+        components: Any = None,
+        warm_start: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_weightings = n_weightings
@@ -304,6 +308,8 @@ class FNMF(FactorisationBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.feature_groups = feature_groups
+        self.components = components
+        self.warm_start = warm_start
 
     @with_callbacks
     def fit(

@@ -12,6 +12,7 @@ from fnmf.data import Data, is_dask, working_dtype
 from fnmf.validation import (
     STARTS,
     check_choice,
+    check_components,
     check_graph,
     check_groups,
     check_init,
@@ -51,6 +52,8 @@ class Settings:
     negative: str
     layers: tuple[int, ...] = ()
     feature_groups: Any = None
+    components: Any = None
+    warm_start: bool = False
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
@@ -60,6 +63,8 @@ class Settings:
             **{name: _plain(name, parameters) for name in names},
             layers=tuple(parameters.get("layers", ())),
             feature_groups=parameters.get("feature_groups"),
+            components=parameters.get("components"),
+            warm_start=bool(parameters.get("warm_start", False)),
         )
         settings._check()
         return settings
@@ -130,7 +135,20 @@ class Settings:
             graph = check_graph(graph, n_samples, working_dtype(data.dtype))
         groups = check_groups(self.feature_groups, data.shape[1])
         init = check_init(self.init, data, self.n_components)
-        return replace(self, graph=graph, init=init, weighting=weighting, feature_groups=groups)
+        known = check_components(self.components, self.n_components, data.shape[1])
+        if known is not None and (self.scheme == "paper" or is_dask(data)):
+            raise ValueError(
+                'components needs data in memory and a weighting that is not "paper", whose '
+                "components depend on the weights that it learns."
+            )
+        return replace(
+            self,
+            graph=graph,
+            init=init,
+            weighting=weighting,
+            feature_groups=groups,
+            components=known,
+        )
 
     def _check_remote(self) -> None:
         """What needs all samples in one place cannot have them on a cluster."""
@@ -197,6 +215,11 @@ class Settings:
     def builds_graph(self) -> bool:
         """Whether the neighbour graph is ours to build."""
         return isinstance(self.graph, str)
+
+    @property
+    def starts_itself(self) -> bool:
+        """Whether the start needs no array with a row for every sample."""
+        return isinstance(self.init, str) or hasattr(self.init, "fit")
 
     @property
     def search(self) -> str:

@@ -7,18 +7,19 @@ from fnmf.validation._checks import (
     check_data,
     check_graph,
     check_groups,
-    check_init,
     check_integer,
     check_jobs,
     check_real,
     check_weights,
 )
 from fnmf.validation._shift import shifted
+from fnmf.validation._start import check_components, check_init
 from fnmf.validation._units import divided, in_ordinary_units, unit_of
 
 __all__ = [
     "STARTS",
     "check_choice",
+    "check_components",
     "check_data",
     "check_graph",
     "check_groups",
