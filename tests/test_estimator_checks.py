@@ -29,7 +29,9 @@ ESTIMATORS = [
 
 
 @pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning")
-# Checks on random numbers: a selector rightly selects nothing of them.
+# Checks on random numbers, some without a seed: their clusters are rightly called ambiguous, and a
+# selector rightly selects nothing of them.
+@pytest.mark.filterwarnings("ignore::fnmf.exceptions.AmbiguousClustersWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_estimator_check(estimator, check):
