@@ -120,6 +120,8 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         ``n_clusters="auto"``, as the next two.
     k_interval_, k_also_ : tuple of int
         Smallest and largest defensible number of clusters; other levels of a hierarchy.
+    batch_relevance_, batch_mixing_ : ndarray of shape (n_features,) and (n_clusters,)
+        What batches do, as for :class:`fnmf.FNMF`; only if ``fit`` had ``batch``.
     rows_without_values_ : ndarray of int
         Samples without any value: they are in the largest cluster, with confidence 0. Only if
         values are missing.
@@ -182,7 +184,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         return tags
 
     @with_callbacks
-    def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
+    def fit(
+        self, X: ArrayLike | sp.sparray, y: Any = None, *, batch: ArrayLike | None = None
+    ) -> Self:
         """Find clusters and the features that they rest on.
 
         Parameters
@@ -191,6 +195,8 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
             Any real data; NaN are missing values.
         y : Ignored
             Present by convention.
+        batch : array-like of shape (n_samples,), default=None
+            Batches, as for :meth:`fnmf.FNMF.fit`.
 
         Returns
         -------
@@ -198,7 +204,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         """
         from fnmf._fitting import fit_estimator
 
-        fit_estimator(self, X)
+        fit_estimator(self, X, batch=batch)
         return self
 
     def transform(self, X: ArrayLike | sp.sparray) -> Any:

@@ -16,12 +16,17 @@ from fnmf._random import as_random_state
 from fnmf.choosing.consensus import consensus
 from fnmf.choosing.starts import best_start
 from fnmf.factorization import Problem
+from fnmf.validation import check_batch
 
 _MAX_SEED = np.iinfo(np.int32).max
 
 
 def fit_estimator(
-    estimator: ClusterBase, X: Any, checkpoint: Any = None, guidance: Any = None
+    estimator: ClusterBase,
+    X: Any,
+    checkpoint: Any = None,
+    guidance: Any = None,
+    batch: Any = None,
 ) -> None:
     """Validate, fit from all starts, set the attributes and raise the warnings."""
     settings = estimator._asked()
@@ -39,6 +44,9 @@ def fit_estimator(
         if not (settings.automatic or presence.rows.all()):
             settings = presence.settings(settings.for_data(data))
         data = presence.rows_with_values(data)
+        batch = None if batch is None else np.asarray(batch)[presence.rows]
+    if batch is not None:
+        settings = settings.with_batch(check_batch(batch, data))
     if guidance is not None:
         settings = guidance.settings(settings, data)
     settings, number = estimator._numbered(settings, data)

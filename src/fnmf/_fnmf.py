@@ -155,6 +155,12 @@ class FNMF(FactorisationBase):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample: with ``weighting="relevance"`` and a graph the partition of the
         graph with the largest modularity that was found, otherwise k-means on ``embedding_``.
+    batch_relevance_ : ndarray of shape (n_features,)
+        Share of each feature's variance that batches explain beyond chance, where ``fit`` had
+        ``batch``: features with more of it than of ``feature_relevance_`` tell batches apart, not
+        groups.
+    batch_mixing_ : ndarray of shape (n_clusters,)
+        Entropy of the batches in each cluster as a share of that in all samples; 1 is well mixed.
     chosen_ : list of dict
         Preparations that were tried, the chosen first: ``rows``, ``columns``, ``clusters`` by
         graph or means, ``features`` used, ``modularity``, features ``explained``, ``score``.
@@ -307,6 +313,7 @@ class FNMF(FactorisationBase):
         y: Any = None,
         *,
         checkpoint: str | Path | Checkpoint | None = None,
+        batch: ArrayLike | None = None,
     ) -> Self:
         """Learn weights, basis, representation and clusters.
 
@@ -322,6 +329,11 @@ class FNMF(FactorisationBase):
             A folder to which the fit writes every 30 seconds, or as a :class:`fnmf.Checkpoint`
             says, how far it has come. The same fit goes on from there if it was interrupted,
             and ends with the same result. A folder of another fit is refused.
+        batch : array-like of shape (n_samples,), default=None
+            Names or numbers of batches: samples measured together, which differ from others in
+            more than their groups. Neighbours are then taken from every batch alike, features are
+            searched within the largest one, and relevance is that within batches. See
+            ``batch_relevance_`` and ``batch_mixing_``.
 
         Returns
         -------
@@ -329,5 +341,5 @@ class FNMF(FactorisationBase):
         """
         from fnmf._fitting import fit_estimator
 
-        fit_estimator(self, X, checkpoint)
+        fit_estimator(self, X, checkpoint, batch=batch)
         return self

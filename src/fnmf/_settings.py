@@ -51,6 +51,8 @@ class Settings:
     negative: str
     layers: tuple[int, ...] = ()
     feature_groups: Any = None
+    # The batch of each row of the data, counted from 0; no parameter, but part of a fit.
+    batch: np.ndarray | None = None
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
@@ -131,6 +133,15 @@ class Settings:
         groups = check_groups(self.feature_groups, data.shape[1])
         init = check_init(self.init, data, self.n_components)
         return replace(self, graph=graph, init=init, weighting=weighting, feature_groups=groups)
+
+    def with_batch(self, batch: np.ndarray) -> Self:
+        """The same for rows that come in batches."""
+        if self.scheme != "relevance" or self.graph is None or self.consensus is not None:
+            raise ValueError(
+                'batch balances the neighbours of a graph; use weighting="relevance", a graph, and '
+                "no consensus."
+            )
+        return replace(self, batch=batch)
 
     def _check_remote(self) -> None:
         """What needs all samples in one place cannot have them on a cluster."""

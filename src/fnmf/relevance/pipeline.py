@@ -34,6 +34,7 @@ from copy import deepcopy
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+import numpy as np
 from sklearn.cluster import KMeans
 
 from fnmf._settings import Settings
@@ -59,6 +60,7 @@ from fnmf.factorization.solver import (
 )
 from fnmf.factorization.terms import EvenRows, LayeredBasis, Objective, UnitBasis
 from fnmf.kmeans import cluster_codes
+from fnmf.relevance.batches import batch_effect, largest_batch, moments_within_batches
 from fnmf.relevance.choice import Choice, choose_preparation
 from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.initial import InitialFit, initial_fit, used_share
@@ -147,7 +149,7 @@ def clusters_of(inputs: Inputs, seed: int) -> FoundClusters:
 def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
     """Features and clusters from one seed: steps 2 to 5."""
     choice, statistics = search_features(inputs, seed)
-    if not choice.about_means:
+    if not choice.about_means or inputs.settings.batch is not None:
         return cluster_affinity(inputs, choice, statistics, seed)
     inputs.progress.enter(Stage.MEANS)
     means = lloyd_all_rows(statistics, choice, inputs.runner)
@@ -165,13 +167,19 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
 
 def search_features(inputs: Inputs, seed: int) -> tuple[Choice, FeatureStatistics]:
     """Step 2: preparations searched on a sample, and values capped as the chosen one asks."""
-    statistics = inputs.statistics
+    statistics, settings, runner = inputs.statistics, inputs.settings, inputs.runner
     inputs.progress.enter(Stage.SEARCH)
-    choice = choose_preparation(statistics, inputs.settings, seed, inputs.runner, inputs.defaults)
+    if settings.batch is None:
+        choice = choose_preparation(statistics, settings, seed, runner, inputs.defaults)
+    else:
+        rows = largest_batch(settings.batch)
+        one = feature_statistics(statistics.view.subset(rows), runner, signed=settings.signed)
+        choice = choose_preparation(one, settings, seed, runner, inputs.defaults)
+        choice = replace(choice, sample=rows[choice.sample])
     inputs.progress.say(choice.report())
     capped = capped_for(statistics, choice.columns)
     how = choice.units, choice.weights, choice.unit
-    return choice, refilled_by_weights(capped, *how, inputs.runner, inputs.defaults)
+    return choice, refilled_by_weights(capped, *how, runner, inputs.defaults)
 
 
 def cluster_affinity(
@@ -302,7 +310,10 @@ def _described(inputs: Inputs, found: FoundClusters) -> FoundClusters:
     alone = found.centres is not None or found.affinity.graph is None
     if repeated and labels is not None and not alone:
         labels = equal_rows_alike(found.statistics.view, labels, k)
-    moments = found.moments
-    if moments is None:
+    moments, batch, effect = found.moments, inputs.settings.batch, None
+    if batch is not None and labels is not None:
+        given = found.statistics, batch, np.asarray(labels), k, inputs.runner
+        moments, effect = moments_within_batches(*given), batch_effect(*given)
+    elif moments is None:
         moments = capped_moments(found.statistics, labels, k, inputs.runner)
-    return replace(found, labels=labels, moments=moments)
+    return replace(found, labels=labels, moments=moments, batch_effect=effect)
