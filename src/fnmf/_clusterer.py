@@ -19,7 +19,7 @@ from fnmf._fnmf import FNMF
 from fnmf._settings import Settings
 from fnmf._sklearn import with_callbacks
 from fnmf.data import MappedCSR, is_dask, view_of
-from fnmf.validation import check_data, check_integer, check_real
+from fnmf.validation import check_data, check_integer, check_real, with_categories_encoded
 
 if TYPE_CHECKING:
     from fnmf.factorization import Scheme
@@ -127,8 +127,10 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         values are missing.
     unit_ : float
         A power of two by which data in extreme units were divided, 1 for all others.
+    categories_ : dict
+        Levels of the categories of a frame, by column. Only for frames with categories.
     n_features_in_ : int
-        Features seen during fit.
+        Features seen during fit; each level of a category is one.
 
     See Also
     --------
@@ -219,9 +221,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         -------
         {ndarray, sparse matrix} of shape (n_samples, n_selected_features)
         """
-        given: Any = X
+        given: Any = with_categories_encoded(self, X, reset=False)
         if not isinstance(given, MappedCSR) and not is_dask(given):
-            return super().transform(X)
+            return super().transform(given)
         mask = self.get_support()
         data: Any = check_data(self, X, reset=False, non_negative=False)
         if is_dask(data):

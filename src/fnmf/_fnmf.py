@@ -214,8 +214,10 @@ class FNMF(FactorisationBase):
         What was added to each feature. Only for ``negative="shift"``, as the next.
     n_clipped_ : int
         Values of new rows since the fit that were below the smallest of the fit.
+    categories_ : dict
+        Levels of the categories of a frame, by column. Only for frames with categories.
     n_features_in_ : int
-        Features seen during fit.
+        Features seen during fit; each level of a category is one.
 
     Notes
     -----

@@ -13,6 +13,10 @@ class NoStructureWarning(UserWarning):
     """Clusters were asked for, and nothing beyond chance was found."""
 
 
+class AmbiguousClustersWarning(UserWarning):
+    """Other clusters of the same rows hold up as well as those that were chosen."""
+
+
 class WeightCollapseWarning(UserWarning):
     """Nearly all feature weight sits on a few features that explain nothing.
 

@@ -137,10 +137,10 @@ def test_parquet_of_one_value_many_times_is_refused(tmp_path, monkeypatch):
 def test_a_cell_is_judged_in_linear_time(cell):
     def seconds(length):
         text = cell.format("1" * length, "2" * length)
-        start = time.perf_counter()
+        start = time.process_time()
         for marks in ALL_MARKS:
             parse_number(text, marks)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     small = min(seconds(20_000) for _ in range(3))
     # Eight times the length: linear gives 8, quadratic 64.

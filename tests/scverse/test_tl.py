@@ -67,6 +67,21 @@ def test_counts_are_normalised_as_said_and_results_are_those_of_the_estimator(ad
     assert table.max(axis=1).sum() > 0.95 * N
 
 
+def test_known_kinds_guide_the_fit_and_name_its_clusters(adata):
+    _, kinds = counts()
+    some = np.arange(N) < 12
+    adata.obs["known"] = [
+        f"kind {k}" if given else None for k, given in zip(kinds, some, strict=True)
+    ]
+    fv.tl.fnmf(adata, labels_key="known", rng=0)
+    found = adata.obs["fnmf"]
+    assert found.cat.categories.tolist() == ["kind 0", "kind 1", "kind 2"]
+    assert np.mean(found == [f"kind {k}" for k in kinds]) > 0.95
+    assert (found[some] == adata.obs["known"][some]).all()
+    with pytest.raises(ValueError, match="labels_key='x' is no column"):
+        fv.tl.fnmf(adata, labels_key="x")
+
+
 def test_values_that_are_no_counts_are_left_alone(adata):
     X, _ = counts()
     adata.layers["logged"] = normalized(X)

@@ -24,10 +24,12 @@ from fnmf.relevance.search import (
     search_preparations,
 )
 from fnmf.relevance.structure import (
+    Half,
     agrees_beyond_chance,
     beyond_chance,
     cluster_recovery,
     factors,
+    quick_partition,
     row_halves,
     structure,
 )
@@ -93,6 +95,12 @@ class Choice:
         return [
             f"{'tried' if place else 'chosen'}: {one}" for place, one in enumerate(self.candidates)
         ]
+
+    def rivals(self, share: float) -> list[np.ndarray]:
+        """Clusters of a table from other candidates with at least this share of the best score."""
+        if self.columns is None:
+            return []
+        return [one.labels for one in self.candidates[1:] if one.score >= share * self.score]
 
     @property
     def score(self) -> float:
@@ -215,7 +223,7 @@ def search_on_sample(
         table, columns = found
         context = search_context(table, columns.groups, *numbers)
         weights, columns = column_weights(table, columns, n_clusters, seed, defaults)
-        candidates = search_table(context, weights, settings.column_units, runner)
+        candidates = search_table(context, weights, columns, settings.column_units, runner)
         return SampleSearch(context, candidates, sample, columns)
     table = SampleTable.of(statistics.raw, statistics.typical, sample)
     table = table.without(unexplained_flags(table, n_clusters, seed, defaults))
@@ -230,21 +238,26 @@ def search_on_sample(
 
 
 def cluster_stability(choice: Choice, labels: RowArray) -> np.ndarray | None:
-    """Share of each cluster that is found again in halves of the sample, (k,)."""
+    """Share of each cluster that is found again, (k,).
+
+    In halves of the sample; and by the other candidates of a table that hold up as well.
+    """
     context = choice.context
     if context is None:
         return None
     best = choice.candidates[0]
     k, seed, defaults = context.n_clusters, context.seed, context.defaults
     rows = context.table.scaled(factors(context, best), best.unit)
-    again = None
-    if choice.columns is not None and choice.about_means:
 
-        def again(half: np.ndarray) -> np.ndarray:
-            return cluster_table(context, rows[half], "means")
+    def cluster(half: Half, mine: np.ndarray) -> np.ndarray:
+        if choice.columns is not None and choice.about_means:
+            return cluster_table(context, rows[half.rows], "means")
+        # Begun from the clusters as well: what counts is where they lead, not who finds it.
+        return quick_partition(half.graph, k, seed, defaults, (mine,))
 
+    rivals = choice.rivals(defaults.rival_score)
     pairs = row_halves(rows, context.n_neighbors, defaults.row_splits, seed, defaults)
-    return cluster_recovery(pairs, labels[choice.sample], k, seed, defaults, again)
+    return cluster_recovery(pairs, labels[choice.sample], rivals, k, cluster)
 
 
 def weight_shares(omega: np.ndarray) -> np.ndarray:

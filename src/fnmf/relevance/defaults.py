@@ -108,6 +108,10 @@ class Defaults:
     table_starts: int = 8
     # Clusters about means must hold up so many times better than those of a graph; unmeasured.
     table_means_price: float = 1.5
+    # Candidates with this share of the best score are as good; unmeasured.
+    rival_score: float = 0.9
+    # Such candidates disagree if their adjusted Rand index is less; unmeasured.
+    rivals_agree: float = 0.5
 
     # 2. Search: the score of a candidate
     # Weight of log explained against log odds of modularity; 0.784, modularity alone 0.770.

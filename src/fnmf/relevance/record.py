@@ -6,12 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import adjusted_rand_score
 
 from fnmf._fitted import Fitted, FittedClusters
 from fnmf._settings import Settings
 from fnmf.affinity import LabelledRows, confidence, neighbors_of
 from fnmf.data import IncompleteView, View
-from fnmf.exceptions import NoStructureWarning, WeightCollapseWarning
+from fnmf.exceptions import AmbiguousClustersWarning, NoStructureWarning, WeightCollapseWarning
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization import Problem, anchor_codes, every_row, kept_rows, with_rounds
 from fnmf.factorization.solver import ExecutionContext, Factors
@@ -210,6 +211,14 @@ def fit_warnings(
                 "nothing; see structure_found_."
             )
         )
+    elif _ambiguous(choice, defaults):
+        said.append(
+            AmbiguousClustersWarning(
+                "Two ways to cluster these rows hold up equally well and lead to different "
+                "clusters; see chosen_ for both, cluster_stability_ for the clusters that they "
+                "share, and compare n_clusters or leave columns out."
+            )
+        )
     live = np.count_nonzero(found.live)
     used = np.count_nonzero(choice.weights.top)
     if used <= settings.clusters and used < defaults.negligible * live:
@@ -220,3 +229,11 @@ def fit_warnings(
             )
         )
     return said
+
+
+def _ambiguous(choice: Choice, defaults: Defaults) -> bool:
+    """Whether another candidate that is as good has other clusters."""
+    return any(
+        adjusted_rand_score(choice.labels, other) < defaults.rivals_agree
+        for other in choice.rivals(defaults.rival_score)
+    )

@@ -129,7 +129,7 @@ def rows_agree(
     pair: tuple[Half, Half], n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
 ) -> float:
     """Rand index, corrected for chance, of clusters of a half and what the other predicts."""
-    labels = [_quick(half.graph, n_clusters, seed, defaults) for half in pair]
+    labels = [quick_partition(half.graph, n_clusters, seed, defaults) for half in pair]
     found = []
     for mine, other in ((0, 1), (1, 0)):
         votes = np.zeros((len(labels[mine]), n_clusters))
@@ -143,7 +143,7 @@ def features_agree(
     graphs: Sequence[sp.csr_array], n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
 ) -> float:
     """Rand index, corrected for chance, of clusters found from two halves of the features."""
-    one, other = (_quick(graph, n_clusters, seed, defaults) for graph in graphs)
+    one, other = (quick_partition(graph, n_clusters, seed, defaults) for graph in graphs)
     return float(adjusted_rand_score(one, other))
 
 
@@ -186,26 +186,24 @@ def agrees_beyond_chance(context: SearchContext, chosen: Candidate, runner: Runn
 def cluster_recovery(
     pairs: Sequence[tuple[Half, Half]],
     labels: np.ndarray,
+    rivals: Sequence[np.ndarray],
     n_clusters: int,
-    seed: int,
-    defaults: Defaults = DEFAULTS,
-    again: Callable[[np.ndarray], np.ndarray] | None = None,
+    cluster: Callable[[Half, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Jaccard index of each cluster with the most similar one of half of the rows, (k,).
+    """Jaccard index of each cluster with the most similar one of other clusterings, (k,).
 
-    The least over all halves: what comes back only now and then does not come back. ``again``
-    clusters the rows of given numbers anew; without it their graph is partitioned.
+    These are those of halves of the rows, and the ``rivals`` of all rows. The least over all of
+    them: what comes back only now and then does not come back. ``cluster`` gives labels to a half,
+    whose labels so far it is told.
     """
-    least = np.ones(n_clusters)
+    compared = [(labels, other) for other in rivals]
     for half in (half for pair in pairs for half in pair):
-        # Begun from the clusters as well: what counts is where they lead, not who finds it.
-        mine = (labels[half.rows],)
-        if again is None:
-            found_labels = _quick(half.graph, n_clusters, seed, defaults, mine)
-        else:
-            found_labels = again(half.rows)
+        mine = labels[half.rows]
+        compared.append((mine, cluster(half, mine)))
+    least = np.ones(n_clusters)
+    for mine, other in compared:
         shared = np.zeros((n_clusters, n_clusters))
-        np.add.at(shared, (labels[half.rows], found_labels), 1)
+        np.add.at(shared, (mine, other), 1)
         sizes = shared.sum(axis=1)
         either = sizes[:, None] + shared.sum(axis=0) - shared
         found = (shared / np.maximum(either, 1)).max(axis=1)
@@ -214,7 +212,7 @@ def cluster_recovery(
     return np.where(np.bincount(labels, minlength=n_clusters) > 0, least, 0.0)
 
 
-def _quick(
+def quick_partition(
     graph: sp.csr_array,
     n_clusters: int,
     seed: int,

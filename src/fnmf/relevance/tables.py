@@ -24,7 +24,14 @@ from fnmf.relevance.prepare import FeatureStatistics
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import Candidate, SearchContext
 from fnmf.relevance.structure import association
-from fnmf.relevance.table_columns import CONTINUOUS, column_groups, column_kinds, has_modes
+from fnmf.relevance.table_columns import (
+    CATEGORY,
+    CONTINUOUS,
+    FLAG,
+    column_groups,
+    column_kinds,
+    has_modes,
+)
 from fnmf.statistics import CONSTANT
 
 
@@ -172,17 +179,33 @@ def equal_rows_alike(view: View, labels: np.ndarray, n_clusters: int) -> np.ndar
 
 
 def search_table(
-    context: SearchContext, weights: np.ndarray, units: str, runner: Runner
+    context: SearchContext,
+    weights: np.ndarray,
+    columns: TableColumns,
+    units: str,
+    runner: Runner,
 ) -> list[Candidate]:
     """Clusters by graph and about means, best first; ``units`` are the user's, or "auto"."""
+    price = _means_price(weights * context.duplicate_weights, columns.kinds, context.defaults)
     ways = [("spread", "graph"), ("spread", "means")]
     if units == "auto":
         ways.append(("range", "graph"))
-    found = runner.each(lambda *way: _candidate(context, weights, *way), ways)
+    found = runner.each(lambda *way: _candidate(context, weights, price, *way), ways)
     return sorted(found, key=lambda one: -one.score)
 
 
-def _candidate(context: SearchContext, weights: np.ndarray, units: str, clusters: str) -> Candidate:
+def _means_price(weights: np.ndarray, kinds: np.ndarray, defaults: Defaults) -> float:
+    """How many times better than a graph's clusters about means must hold up.
+
+    The less, the more of the weight is on flags and categories: graphs split along these.
+    """
+    levels = float(weights @ np.isin(kinds, (FLAG, CATEGORY)) / weights.sum())
+    return float(defaults.table_means_price ** (1 - levels))
+
+
+def _candidate(
+    context: SearchContext, weights: np.ndarray, means_price: float, units: str, clusters: str
+) -> Candidate:
     """Clusters of the weighted rows, and how well they hold up."""
     k, defaults = context.n_clusters, context.defaults
     factors = np.sqrt(weights * context.duplicate_weights) * context.table.units(units)
@@ -199,7 +222,7 @@ def _candidate(context: SearchContext, weights: np.ndarray, units: str, clusters
         float(np.mean(found)), least
     )
     if clusters == "means":
-        score /= defaults.table_means_price
+        score /= means_price
     associated = [association(one, other, k, defaults) for one, other in halves]
     graph = in_few_parts(small_graphs(rows), context.n_neighbors, k, defaults)
     return Candidate(

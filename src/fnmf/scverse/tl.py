@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fnmf import FNMF, __version__
+from fnmf import FNMF, SemiFNMF, __version__
 from fnmf.data import is_dask
 from fnmf.scverse._matrix import Matrix, matrix_of
 
@@ -17,6 +17,7 @@ def fnmf(
     *,
     layer: str | None = None,
     mask_var: Any = None,
+    labels_key: str | None = None,
     key_added: str = "fnmf",
     rng: Any = None,
     copy: bool = False,
@@ -40,6 +41,10 @@ def fnmf(
         taken instead.
     mask_var : str or array of bool of shape (n_vars,), default=None
         Genes to use, or the column of ``var`` that says which; all by default.
+    labels_key : str, default=None
+        Column of ``obs`` with the kinds of some cells, missing where they are not known: they
+        guide the fit, and its clusters bear their names (:class:`fnmf.SemiFNMF`, whose
+        ``"auto"`` takes as many clusters as there are kinds).
     key_added : str, default="fnmf"
         Begins the names of all results.
     rng : int, Generator, RandomState or None, default=None
@@ -47,7 +52,7 @@ def fnmf(
     copy : bool, default=False
         Leave ``adata`` as it is and return a copy with the results.
     **parameters
-        Other parameters of :class:`fnmf.FNMF`.
+        Other parameters of :class:`fnmf.FNMF`, or of :class:`fnmf.SemiFNMF` with ``labels_key``.
 
     Returns
     -------
@@ -56,7 +61,7 @@ def fnmf(
 
         ``obs["fnmf"]``, ``obs["fnmf_confidence"]``
             Cluster of each cell, categorical, and the probability that the cell is of the kind
-            of its cluster.
+            of its cluster. With ``labels_key`` the kind of each cell, by its name.
         ``obsm["X_fnmf"]``
             Representation, one column for each component.
         ``varm["fnmf"]``
@@ -84,7 +89,9 @@ def fnmf(
     data = adata.copy() if copy else adata
     genes = _chosen(data, mask_var)
     matrix = matrix_of(data, layer, genes)
-    model = FNMF(n_components, random_state=rng, **parameters).fit(matrix.X)
+    kinds = _known(data, labels_key)
+    build = FNMF if kinds is None else SemiFNMF
+    model = build(n_components, random_state=rng, **parameters).fit(matrix.X, kinds)
     _write_cells(data, model, key_added)
     _write_genes(data, model, key_added, genes)
     data.uns[key_added] = _record(model, matrix, key_added)
@@ -106,6 +113,16 @@ def _chosen(adata: Any, mask_var: Any) -> np.ndarray | None:
     return mask
 
 
+def _known(adata: Any, labels_key: str | None) -> np.ndarray | None:
+    """Kinds of the cells as text, empty where they are not known; None without ``labels_key``."""
+    if labels_key is None:
+        return None
+    if labels_key not in adata.obs:
+        raise ValueError(f"labels_key={labels_key!r} is no column of adata.obs: {list(adata.obs)}.")
+    column = adata.obs[labels_key]
+    return np.where(column.isna(), "", column.astype(str))
+
+
 def _here(values: Any) -> np.ndarray:
     return np.asarray(values.compute() if is_dask(values) else values)
 
@@ -114,8 +131,9 @@ def _write_cells(adata: Any, model: FNMF, key: str) -> None:
     from pandas import Categorical
 
     labels = _here(model.labels_)
-    names = [str(k) for k in range(labels.max() + 1)]
-    adata.obs[key] = Categorical(np.array(names)[labels], categories=names)
+    names = [str(name) for name in getattr(model, "classes_", range(labels.max() + 1))]
+    # -1, a cell that no known kind reaches, takes the last one.
+    adata.obs[key] = Categorical(np.array([*names, None], object)[labels], categories=names)
     confidence = getattr(model, "sample_confidence_", None)
     if confidence is not None:
         adata.obs[f"{key}_confidence"] = _here(confidence)

@@ -1,5 +1,6 @@
 """Checks of parameters and data, all of them before any work is done."""
 
+from fnmf.validation._categories import with_categories_encoded
 from fnmf.validation._checks import (
     STARTS,
     check_choice,
@@ -31,4 +32,5 @@ __all__ = [
     "in_ordinary_units",
     "shifted",
     "unit_of",
+    "with_categories_encoded",
 ]

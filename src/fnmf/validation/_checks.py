@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
 
 from fnmf.data import Data, MappedCSR, canonical, check_structure, is_dask
+from fnmf.validation._categories import with_categories_encoded
 
 # Rows looked at together when an array larger than memory is checked.
 _ROWS_AT_ONCE = 4096
@@ -96,7 +97,8 @@ def check_data(
 
     Arrays in memory come back with one of the two float types. Memory-mapped arrays come
     back as they are, checked block by block: converting them would read them into memory.
-    Cells of dense arrays may be missing if the estimator's tag ``allow_nan`` says so.
+    Cells of dense arrays may be missing if the estimator's tag ``allow_nan`` says so. Categories of
+    a frame become numbers.
     """
     if isinstance(X, MappedCSR):
         validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -115,6 +117,7 @@ def check_data(
             f"X is an {type(X).__name__} of anndata; use fnmf.scverse.tl.fnmf(adata), which writes "
             "its results into it, or pass a matrix of cells by genes such as adata.X."
         )
+    X = with_categories_encoded(estimator, X, reset=reset)
     missing = get_tags(estimator).input_tags.allow_nan
     try:
         checked: Any = validate_data(
@@ -130,8 +133,8 @@ def check_data(
     except ValueError as error:
         if "could not convert string" in str(error):
             raise ValueError(
-                f"X contains text ({error}); {type(estimator).__name__} needs numbers: drop or "
-                "encode the columns that hold text."
+                f"X contains text ({error}); {type(estimator).__name__} needs numbers or "
+                'categories: drop columns of text, or make them categories (astype("category")).'
             ) from error
         if "contains NaN" in str(error):
             raise ValueError(_no_missing(estimator)) from error
