@@ -75,3 +75,40 @@ def test_batches_that_do_not_fit_are_refused(data):
         FNMF(4).fit(X, batch=np.where(np.arange(len(X)) == 3, 7, batch))
     with pytest.raises(ValueError, match="batch balances the neighbours"):
         FNMF(4, weighting="uniform").fit(X, batch=batch)
+
+
+def test_batches_of_cells_are_a_column(data):
+    ad = pytest.importorskip("anndata")
+    import fnmf.scverse as fv
+
+    X, y, batch = data
+    cells = ad.AnnData(X)
+    cells.obs["donor"] = np.array(["a", "b"])[batch]
+    fv.tl.fnmf(cells, 4, rng=0, batch_key="donor")
+    assert clustering_accuracy(y, cells.obs["fnmf"].to_numpy().astype(int)) > 0.95
+    assert (cells.var["fnmf_batch_relevance"][-10:] > 0.5).all()
+    with pytest.raises(ValueError, match="batch_key='who' is no column"):
+        fv.tl.fnmf(cells, 4, batch_key="who")
+
+
+def test_the_command_finds_groups_across_batches(data, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from fnmf.cli._app import app
+
+    X, y, batch = data
+    names = [f"f{k}" for k in range(X.shape[1])]
+    rows = (",".join(f"{value:.4f}" for value in row) for row in X)
+    lines = [f"{row},day {b}" for row, b in zip(rows, batch, strict=True)]
+    (tmp_path / "t.csv").write_text("\n".join([",".join([*names, "day"]), *lines]))
+    monkeypatch.chdir(tmp_path)
+    words = ["cluster", "t.csv", "-k", "4", "--batch", "day"]
+    refused = CliRunner().invoke(app, [*words, "--label-column", "day"])
+    assert "--label-column does not go with --batch" in refused.stderr
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0, done.output + done.stderr
+    rows = (tmp_path / "t.csv-clusters/labels.csv").read_text().splitlines()[1:]
+    assert clustering_accuracy(y, [int(row.split(",")[1]) for row in rows]) > 0.95
+    page = (tmp_path / "t.csv-clusters/report.html").read_text()
+    assert "These features separate batches, not groups: f2" in page
+    assert "Batches are mixed within clusters by" in page

@@ -38,8 +38,9 @@ def check_batch(batch: Any, data: Data) -> np.ndarray:
     known, codes = np.unique(names.astype(str), return_inverse=True)
     sizes = np.bincount(codes.ravel())
     if sizes.min() < _FEWEST_IN_BATCH:
+        least = str(known[sizes.argmin()])
         raise ValueError(
-            f"batch {str(known[sizes.argmin()])!r} has {sizes.min()} sample(s); each needs at least "
+            f"batch {least!r} has {sizes.min()} sample(s); each needs at least "
             f"{_FEWEST_IN_BATCH}: join it to another, or leave its samples out."
         )
     return codes.ravel()
