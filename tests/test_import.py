@@ -1,16 +1,26 @@
 """What a fresh process loads, and the public names."""
 
+import ast
+import json
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 import fnmf
 
+# Packages of all extras, and where one of them, or a part of the system, may be missing quietly.
+EXTRAS = ("faiss", "pandas", "pyarrow", "dask", "h5py", "zarr", "leidenalg", "igraph", "openpyxl")
+EXTRAS += ("PIL", "jinja2", "anndata", "matplotlib", "pooch", "typer", "rich")
+MISSING = ("ImportError", "ModuleNotFoundError")
+QUIET = {"_sklearn.py": "callbacks", "_atomic.py": "locks of files", "_rows.py": "same, slower"}
+
 
 def run(code):
     command = [sys.executable, "-W", "error", "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -44,3 +54,39 @@ def test_help_answers_without_loading_the_numerical_stack():
     assert "Usage" in shown
     assert "cluster" in shown
     assert not {"numba", "sklearn", "matplotlib"} & {m.split(".")[0] for m in loaded.split()}
+
+
+def fitted_without(missing):
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({missing!r}))\n"
+        "import json\nfrom fnmf import FNMF\nfrom fnmf.datasets import make_planted_subspaces\n"
+        "X, _, _ = make_planted_subspaces(400, 3, random_state=0)\n"
+        "model = FNMF(3, random_state=0).fit(X)\n"
+        "print(json.dumps([model.labels_.tolist(), model.embedding_.tolist()]))"
+    )
+    return json.loads(run(code))
+
+
+def test_a_fit_is_the_same_without_any_extra():
+    labels, embedding = fitted_without(EXTRAS)
+    others, codes = fitted_without(())
+    assert labels == others
+    np.testing.assert_array_equal(embedding, codes)
+
+
+def goes_on_without(node):
+    """Whether the code goes on if a module is not there."""
+    text = ast.unparse(node)
+    if isinstance(node, ast.ExceptHandler):
+        asked = node.type is not None and ast.unparse(node.type) in MISSING
+        return asked and "raise " not in text and "exit" not in text.lower()
+    if isinstance(node, ast.Call):
+        return text.startswith("suppress(") and any(name in text for name in MISSING)
+    return isinstance(node, ast.Return) and "find_spec" in text
+
+
+def test_a_missing_extra_is_an_error_and_no_other_way():
+    package = Path(fnmf.__file__).parent
+    files = {path: ast.walk(ast.parse(path.read_text())) for path in package.rglob("*.py")}
+    quiet = {path.name for path, nodes in files.items() if any(map(goes_on_without, nodes))}
+    assert quiet == set(QUIET)

@@ -6,6 +6,7 @@ never made: S V is two thin products. The search grows linearly with the samples
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -98,17 +99,11 @@ class _Search:
 
 def anchor_mass(nearest: Nearest, n_anchors: int, view: View, runner: Runner) -> np.ndarray:
     """Λ: the sum of the weights to each anchor."""
-    return runner.sweep(_MassWork(n_anchors), BlockSource(view), nearest)[0]
+    return runner.sum_rows(partial(_mass, n_anchors), BlockSource(view), *nearest)[0]
 
 
-@dataclass(frozen=True)
-class _MassWork:
-    fills: ClassVar = ()
-    n_anchors: int
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
-        indices, shares = (array.ravel() for array in rows)
-        return rows, (np.bincount(indices, shares.astype(np.float64), self.n_anchors),)
+def _mass(n_anchors: int, indices: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray]:
+    return (np.bincount(indices.ravel(), shares.ravel().astype(np.float64), n_anchors),)
 
 
 def vote(nearest: Nearest, labels: np.ndarray) -> np.ndarray:

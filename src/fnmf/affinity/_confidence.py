@@ -8,6 +8,7 @@ that the map holds for data it has not seen (``benchmarks/choose.py confidence``
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -55,12 +56,13 @@ def confidence(
     n, feed = len(of.labels), BlockSource(view)
     ballots = of.ballots or NeighborVotes((), _nobody)
     rows = (of.labels, of.codes, *ballots.rows)
-    counts, sums, squares = runner.sweep(_CentreWork(n_clusters), feed, rows[:2])
+    counts, sums, squares = runner.sum_rows(partial(_centre_sums, n_clusters), feed, *rows[:2])
     means = sums / np.maximum(counts, 1)[:, None]
     within = max(float(squares - np.vdot(means, sums)), 0.0)
     centres = Centres(counts, means, within / n / of.codes.shape[1])
     if stability is None:
-        (own,) = runner.sweep(_OwnWork(centres, ballots.counted), feed, rows)
+        own_votes = partial(_own_votes, centres, ballots.counted)
+        (own,) = runner.sum_rows(own_votes, feed, *rows)
         base, slope, cluster, everyone = defaults.confidence_by_votes
         level = base + cluster * _odds(own / np.maximum(counts, 1))
         level = level + everyone * _odds(own.sum() / n)
@@ -108,34 +110,26 @@ class Centres(NamedTuple):
         return likely / likely.sum(axis=1, keepdims=True)
 
 
-@dataclass(frozen=True)
-class _CentreWork:
-    """Sizes of the clusters, sums of their codes, squares of all; rows are labels and codes."""
-
-    fills: ClassVar = ()
-    n_clusters: int
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray, ...]]:
-        labels, codes = rows
-        members = indicator(labels, self.n_clusters, np.dtype(np.float64))
-        squares = np.einsum("ic,ic->", codes, codes, dtype=np.float64)
-        counts = np.bincount(labels, minlength=self.n_clusters)
-        return rows, (counts, members @ codes, np.asarray(squares))
+def _centre_sums(
+    n_clusters: int, labels: np.ndarray, codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Sizes of the clusters, sums of their codes, squares of all."""
+    members = indicator(labels, n_clusters, np.dtype(np.float64))
+    squares = np.einsum("ic,ic->", codes, codes, dtype=np.float64)
+    return np.bincount(labels, minlength=n_clusters), members @ codes, np.asarray(squares)
 
 
-@dataclass(frozen=True)
-class _OwnWork:
-    """Votes of samples for their own clusters, by cluster; rows are labels, codes and ballots."""
-
-    fills: ClassVar = ()
-    centres: Centres
-    counted: Callable[..., np.ndarray | None]
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
-        labels, codes, *ballots = rows
-        votes = self.counted(*ballots)
-        own = _own(self.centres.votes(codes) if votes is None else votes, labels)
-        return rows, (np.bincount(labels, own, len(self.centres.counts)),)
+def _own_votes(
+    centres: Centres,
+    counted: Callable[..., np.ndarray | None],
+    labels: np.ndarray,
+    codes: np.ndarray,
+    *ballots: np.ndarray,
+) -> tuple[np.ndarray]:
+    """Votes of samples for their own clusters, by cluster."""
+    votes = counted(*ballots)
+    own = _own(centres.votes(codes) if votes is None else votes, labels)
+    return (np.bincount(labels, own, len(centres.counts)),)
 
 
 @dataclass(frozen=True)

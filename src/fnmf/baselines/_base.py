@@ -6,9 +6,15 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from fnmf._random import as_random_state
 from fnmf.baselines._matrix import Matrix, is_sparse
@@ -50,9 +56,26 @@ class Competitor(BaseEstimator):
         """
         return self.fit(X).labels_
 
-    @abstractmethod
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the clusters of the rows of X."""
+        """Learn the clusters, and all that the attributes hold.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples; factorisations take non-negative ones. Sparse data are made dense only where
+            the method says so.
+        y : ignored
+
+        Returns
+        -------
+        self : object
+        """
+        self._learn(X)
+        return self
+
+    @abstractmethod
+    def _learn(self, X: Any) -> None:
+        """Check the parameters, then the data, and set the attributes."""
 
     def _check_fit(self, X: Any) -> tuple[Matrix, int]:
         """The data in double precision, and the number of clusters."""
@@ -77,6 +100,34 @@ class Competitor(BaseEstimator):
         if is_sparse(checked):
             return sp.csr_array(checked.astype(np.float64))
         return np.ascontiguousarray(checked, dtype=np.float64)
+
+
+class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
+    """A competitor with codes, also of new rows."""
+
+    embedding_: np.ndarray
+    components_: np.ndarray
+    _n_features_out: int
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Codes of new rows, each solved on its own with what was fitted.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples of the kind that was fitted.
+
+        Returns
+        -------
+        codes : ndarray of shape (n_samples, n_codes)
+            As long as the rows of ``embedding_``.
+        """
+        check_is_fitted(self)
+        return self._encode(X)
+
+    @abstractmethod
+    def _encode(self, X: Any) -> np.ndarray:
+        """Codes of new rows, which are still to be checked."""
 
 
 class GraphClusterer(ClusterMixin, Competitor):
@@ -113,7 +164,7 @@ def warn_components(estimator: Any, n_found: int, n_clusters: int) -> None:
         f"{type(estimator).__name__} found {n_found} connected components, not "
         f"n_clusters={n_clusters}; {remedy}. The labels are the components found.",
         ConvergenceWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
 
 

@@ -1,7 +1,7 @@
 """CAN: clustering with adaptive neighbours."""
 
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 from fnmf.baselines._adaptive import Neighbors, embed, full_step, local_step
 from fnmf.baselines._base import GraphClusterer, check_neighbors
@@ -87,19 +87,8 @@ class CAN(GraphClusterer):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the graph and its components.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples. Sparse data are never made dense.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Learn the graph and its components."""
         neighborhood = check_choice("neighborhood", self.neighborhood, ("local", "full"))
         max_iter = check_integer("max_iter", self.max_iter, low=1)
         X, n_clusters = self._check_fit(X)
@@ -121,4 +110,3 @@ class CAN(GraphClusterer):
             max_iter=max_iter,
         )
         self._adopt(found, n_clusters, scale)
-        return self

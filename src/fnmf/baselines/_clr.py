@@ -1,7 +1,7 @@
 """CLR: the constrained Laplacian rank method."""
 
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -96,19 +96,8 @@ class CLR(GraphClusterer):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the graph and its components.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples. Sparse data are never made dense.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Learn the graph and its components."""
         loss = check_choice("loss", self.loss, ("l2", "l1"))
         max_iter = check_integer("max_iter", self.max_iter, low=1)
         strength = check_real("rank_strength", self.rank_strength, strict=True)
@@ -129,7 +118,6 @@ class CLR(GraphClusterer):
             max_iter=max_iter,
         )
         self._adopt(found, n_clusters)
-        return self
 
 
 class _SquaredLoss:

@@ -1,6 +1,6 @@
 """Consensus of k-means: what many runs on parts of the samples agree on."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -75,19 +75,8 @@ class ConsensusKMeans(Rival):
         self.share = share
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Run k-means on parts of the samples and gather what they agree on.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples. Sparse data are never made dense.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Run k-means on parts of the samples and gather what they agree on."""
         n_runs = check_integer("n_runs", self.n_runs, low=1)
         share = check_real("share", self.share, strict=True)
         if share > 1.0:
@@ -100,7 +89,6 @@ class ConsensusKMeans(Rival):
         found = fcluster(tree, n_clusters, criterion="maxclust")
         self.labels_ = in_order_of_first_sample(found)
         self.stability_ = mean_agreement(agreement, self.labels_)
-        return self
 
 
 def agreements(

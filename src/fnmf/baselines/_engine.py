@@ -1,18 +1,16 @@
 """NMF, RNMF and GNMF on the solver of FNMF: the same, without feature weights."""
 
 import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.lib.recfunctions import repack_fields
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from fnmf.affinity import Attraction
-from fnmf.baselines._base import Competitor, as_seed
+from fnmf.baselines._base import Factorisation, as_seed
 from fnmf.data import Data, View, view_of, working_dtype
 from fnmf.execution import Runner, threads
 from fnmf.factorization import initial_factors
@@ -40,32 +38,33 @@ _MIN_ITER = 30
 _MAX_SEED = np.iinfo(np.int32).max
 
 
-class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
+class EngineFactorisation(Factorisation):
     """X ≈ V Uᵀ by multiplicative updates; subclasses say which terms the objective has."""
 
     _non_negative = True
     _row_weights: RowWeights = EvenRows()
 
-    init: Any
-    max_iter: int
-    tol: float
-    n_init: int
-    random_state: Any
-    n_jobs: int | None
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        init: Any = "random",
+        max_iter: int = 300,
+        tol: float = 1e-6,
+        n_init: int = 1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn basis, representation and clusters.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or memory map of shape (n_samples, n_features)
-            Non-negative data; float32 stays float32, sparse data are never made dense.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Learn basis, representation and clusters."""
         n_clusters = check_integer("n_clusters", self.n_clusters, low=1)
         check_integer("max_iter", self.max_iter, low=1)
         check_real("tol", self.tol)
@@ -90,21 +89,9 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
             )
             best = min(runs, key=lambda run: run.history["total"][-1])
         self._keep(best, n_clusters, seed)
-        return self
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Representation of new rows, each solved on its own with the basis as fitted.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or memory map of shape (n_samples, n_features)
-            Non-negative data.
-
-        Returns
-        -------
-        V : ndarray of shape (n_samples, n_clusters)
-        """
-        check_is_fitted(self)
+    def _encode(self, X: Any) -> np.ndarray:
+        """Representation of new rows, each solved on its own with the basis as fitted."""
         data = in_ordinary_units(self, check_data(self, X, reset=False), reset=False)
         # The graph term was weighed before the columns of U were scaled to unit length.
         U = self.components_.T.astype(np.float64) * self._scales
@@ -169,7 +156,7 @@ class EngineFactorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Com
                 f"{type(self).__name__} stopped at max_iter={self.max_iter} before it had "
                 "settled; raise max_iter, or tol if the result is good enough.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def __sklearn_tags__(self) -> Tags:

@@ -1,7 +1,7 @@
 """Entropy-weighted k-means: every cluster has feature weights of its own."""
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
@@ -10,11 +10,11 @@ from sklearn.exceptions import ConvergenceWarning
 from fnmf.baselines._base import as_seed
 from fnmf.baselines._lloyd import means, nearest_centres, squared, within
 from fnmf.baselines._matrix import Matrix, dense
-from fnmf.baselines._rival import Rival, count_rows
+from fnmf.baselines._rival import CentreRival, count_rows
 from fnmf.validation import check_integer, check_real
 
 
-class EntropyKMeans(Rival):
+class EntropyKMeans(CentreRival):
     """Entropy-weighted k-means: clusters in subspaces, each with its own feature weights.
 
     Clusters, centres z_l and weights λ_l minimise
@@ -91,19 +91,8 @@ class EntropyKMeans(Rival):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn clusters and weights.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples. Sparse data are never made dense; centres are.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Learn clusters and weights."""
         check_real("entropy", self.entropy, strict=True)
         n_init = check_integer("n_init", self.n_init, low=1)
         max_iter = check_integer("max_iter", self.max_iter, low=1)
@@ -122,23 +111,11 @@ class EntropyKMeans(Rival):
                 f"EntropyKMeans stopped at max_iter={max_iter} before the clusters had settled; "
                 "raise max_iter.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return self
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The nearest centre of each new row, each with the weights of its cluster.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        rows = self._new_rows(X)
+    def _assigned(self, rows: Matrix) -> np.ndarray:
+        """The nearest centre of each new row, each with the weights of its cluster."""
         return nearest_centres(rows, self.cluster_centers_ * self._scale, self.cluster_weights_)
 
 

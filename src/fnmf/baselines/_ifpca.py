@@ -1,6 +1,6 @@
 """IF-PCA: influential features by Higher Criticism, principal components, k-means."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg import eigh
@@ -89,19 +89,8 @@ class IFPCA(Rival):
         self.n_simulations = n_simulations
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Select features, embed and cluster.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples; sparse data are made dense.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Select features, embed and cluster."""
         if self.n_simulations is not None:
             check_integer("n_simulations", self.n_simulations, low=1)
         rows, n_clusters = self._check_scaled(X)
@@ -111,7 +100,6 @@ class IFPCA(Rival):
         kept = np.ascontiguousarray(Z[:, self.selected_features_[varying]])
         self.embedding_ = left_vectors(kept, max(1, n_clusters - 1))
         self.labels_ = kmeans_on(self.embedding_, n_clusters, seed).labels_
-        return self
 
     def _select(self, Z: np.ndarray, varying: np.ndarray, seed: int) -> None:
         n, p = Z.shape

@@ -1,6 +1,6 @@
 """k-means, the first comparison everybody makes."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import sklearn.cluster
@@ -62,19 +62,8 @@ class KMeans(ClusterMixin, Competitor):
         self.standardize = standardize
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the clusters.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Find the clusters."""
         rows, n_clusters = self._check_fit(X)
         spread = np.ones(rows.shape[1])
         if self.standardize:
@@ -90,7 +79,6 @@ class KMeans(ClusterMixin, Competitor):
         ).fit(scaled)
         self.labels_ = model.labels_
         self.cluster_centers_ = model.cluster_centers_ * self.scale_
-        return self
 
     def predict(self, X: Any) -> np.ndarray:
         """The nearest centre of each new row.

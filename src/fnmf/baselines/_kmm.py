@@ -1,7 +1,7 @@
 """KMM: K-multiple-means."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -115,19 +115,8 @@ class KMM(GraphClusterer):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn prototypes, graph and components.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples. Sparse data are never made dense as a whole; prototypes are dense.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Learn prototypes, graph and components."""
         graph = check_choice("graph", self.graph, tuple(SIDES))
         init = check_choice("init", self.init, ("kmeans", "random"))
         max_iter = check_integer("max_iter", self.max_iter, low=1)
@@ -163,7 +152,6 @@ class KMM(GraphClusterer):
         assert best is not None
         self.prototypes_ = best.prototypes / scale
         self._keep(best, n_clusters, rows)
-        return self
 
     def _sizes(self, n_samples: int, n_clusters: int) -> tuple[int, int]:
         m = max(int(np.sqrt(n_samples * n_clusters)), 2)

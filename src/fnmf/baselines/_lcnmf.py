@@ -1,17 +1,15 @@
 """LCNMF: local centroids structured NMF."""
 
 import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from fnmf._compile import njit
 from fnmf.affinity import adaptive_weights, nearest_neighbors
-from fnmf.baselines._base import Competitor, as_seed
+from fnmf.baselines._base import Factorisation, as_seed
 from fnmf.baselines._components import bipartite_components
 from fnmf.baselines._matrix import Matrix, dense, is_sparse
 from fnmf.baselines._nnls import nonnegative_rows
@@ -26,7 +24,7 @@ FIELDS = ("total", "reconstruction", "rank", "strength", "n_connected_components
 _FLOOR = 1e-12
 
 
-class LCNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
+class LCNMF(Factorisation):
     """Local centroids structured NMF: many centroids, tied into c groups by a graph.
 
     Centroids U (d × m), sparse codes G (n × m) and a spectral embedding P of the bipartite
@@ -132,19 +130,8 @@ class LCNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn centroids, codes and clusters.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Non-negative samples. Sparse data are never made dense.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Learn centroids, codes and clusters."""
         init = check_choice("init", self.init, ("kmeans", "random"))
         labels = check_choice("labels", self.labels, ("kmeans", "components"))
         strength = check_real("rank_strength", self.rank_strength, strict=True)
@@ -180,21 +167,9 @@ class LCNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
             self.labels_ = self.component_labels_
         else:
             self.labels_ = kmeans_on(self.embedding_, n_clusters, seed).labels_
-        return self
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Codes of new rows, each solved on its own.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Non-negative samples.
-
-        Returns
-        -------
-        G : ndarray of shape (n_samples, n_centroids)
-        """
-        check_is_fitted(self)
+    def _encode(self, X: Any) -> np.ndarray:
+        """Codes of new rows, each solved on its own."""
         X = self._check_rows(X, reset=False)
         U = np.ascontiguousarray(self.components_.T)
         q = min(self.n_neighbors, U.shape[1])
@@ -218,7 +193,7 @@ class LCNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
             f"{self.max_iter} iterations; try another random_state, a larger max_iter or "
             f"another rank_strength.{fallback}",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

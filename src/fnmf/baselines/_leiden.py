@@ -1,7 +1,7 @@
 """Leiden: communities of the neighbour graph that all methods here share."""
 
 import warnings
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -91,19 +91,8 @@ class Leiden(Rival):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Build the graph and find its communities.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples. Sparse data are never made dense.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Build the graph and find its communities."""
         if self.resolution is not None:
             check_real("resolution", self.resolution)
         rows, n_clusters = self._check_scaled(X)
@@ -112,7 +101,7 @@ class Leiden(Rival):
         if self.resolution is not None:
             self.resolution_, self.converged_ = float(self.resolution), True
             self.labels_ = communities(self.resolution_)
-            return self
+            return
         self.resolution_, self.labels_ = search_resolution(communities, n_clusters)
         n_found = int(self.labels_.max()) + 1
         self.converged_ = n_found == n_clusters
@@ -122,9 +111,8 @@ class Leiden(Rival):
                 "tried gives that number. Raise n_neighbors if there are too many, or set "
                 "resolution yourself. The labels are the communities found.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
-        return self
 
 
 class _Communities:

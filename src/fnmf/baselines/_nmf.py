@@ -1,7 +1,5 @@
 """NMF: non-negative matrix factorisation with the squared Frobenius loss."""
 
-from typing import Any
-
 from fnmf.baselines._engine import EngineFactorisation
 
 
@@ -72,22 +70,3 @@ class NMF(EngineFactorisation):
     >>> model.embedding_.shape, model.components_.shape
     ((60, 3), (3, 12))
     """
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Any = "random",
-        max_iter: int = 300,
-        tol: float = 1e-6,
-        n_init: int = 1,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_jobs = n_jobs

@@ -1,16 +1,15 @@
 """ONGR: orthogonal and non-negative graph reconstruction."""
 
 import warnings
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from fnmf.affinity import adaptive_weights, nearest_neighbors
-from fnmf.baselines._base import Competitor, as_seed
+from fnmf.baselines._base import Factorisation, as_seed
 from fnmf.baselines._components import components, in_order_of_first_sample
 from fnmf.baselines._input_graph import input_graph
 from fnmf.baselines._rank import table
@@ -22,7 +21,7 @@ from fnmf.validation import check_choice, check_integer, check_real
 FIELDS = ("total", "reconstruction", "coupling")
 
 
-class ONGR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Competitor):
+class ONGR(ClusterMixin, Factorisation):
     """Orthogonal and non-negative graph reconstruction: a relaxed normalised cut.
 
     With S the neighbour graph, D its degrees and A = D^{-1/2} S D^{-1/2}, two factors F and G
@@ -131,19 +130,8 @@ class ONGR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Comp
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Factorise the graph and find the clusters.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples. Sparse data are never made dense.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Factorise the graph and find the clusters."""
         init = check_choice("init", self.init, ("spectral", "random"))
         labels = check_choice("labels", self.labels, ("kmeans", "argmax"))
         mu = check_real("coupling", self.coupling)
@@ -181,27 +169,15 @@ class ONGR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Comp
                 f"ONGR still lowered its objective by more than tol={tol:g} (relative) after "
                 f"{max_iter} iterations; raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         if labels == "argmax":
             self.labels_ = in_order_of_first_sample(G.argmax(axis=1))
         else:
             self.labels_ = kmeans_on(F, n_clusters, seed).labels_
-        return self
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Place new rows among the training samples, each on its own.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        F : ndarray of shape (n_samples, n_clusters)
-        """
-        check_is_fitted(self)
+    def _encode(self, X: Any) -> np.ndarray:
+        """Place new rows among the training samples, each on its own."""
         X = self._check_rows(X, reset=False)
         k = min(self.n_neighbors, self._rows.shape[0] - 1)
         indices, distances = nearest_neighbors(self._rows, k + 1, queries=X, n_jobs=self.n_jobs)

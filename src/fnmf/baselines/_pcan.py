@@ -2,7 +2,7 @@
 
 import warnings
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -109,19 +109,8 @@ class PCAN(GraphClusterer):
         self.n_jobs = n_jobs
         self.n_components = n_components
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the projection, the graph and its components.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples; sparse data are made dense.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Learn the projection, the graph and its components."""
         neighborhood = check_choice("neighborhood", self.neighborhood, ("full", "local"))
         max_iter = check_integer("max_iter", self.max_iter, low=1)
         X, n_clusters = self._check_fit(X)
@@ -142,7 +131,6 @@ class PCAN(GraphClusterer):
         )
         self.projection_ = search.axes @ search.W
         self._adopt(found, n_clusters, scale)
-        return self
 
     def _dimension(self, n_clusters: int, n_features: int) -> int:
         wanted = self.n_projected
@@ -150,7 +138,7 @@ class PCAN(GraphClusterer):
             warnings.warn(
                 "n_components of PCAN is called n_projected now; use that.",
                 FutureWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
             wanted = check_integer("n_components", self.n_components, low=1)
         if wanted is None:

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,13 +29,33 @@ class Rival(ClusterMixin, Competitor):
         self._scale = unit_scale(checked)
         return checked * self._scale, n_clusters
 
-    def _new_rows(self, X: Any) -> Matrix:
-        """Rows to be assigned, scaled as the training rows were."""
+
+class CentreRival(Rival):
+    """A clusterer with centres, to which new rows are assigned."""
+
+    cluster_centers_: np.ndarray
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The nearest centre of each new row, by the distance of the method.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
         check_is_fitted(self)
-        return self._check_rows(X, reset=False) * self._scale
+        return self._assigned(self._check_rows(X, reset=False) * self._scale)
+
+    @abstractmethod
+    def _assigned(self, rows: Matrix) -> np.ndarray:
+        """The nearest centre of rows that are scaled as the training rows were."""
 
 
-class SelectingKMeans(Rival):
+class SelectingKMeans(CentreRival):
     """k-means on the features that score best on a graph; subclasses say what the score is."""
 
     _stored_shapes: ClassVar = {"scores_": "d", "selected_features_": "d", "cluster_centers_": "ks"}
@@ -61,19 +81,8 @@ class SelectingKMeans(Rival):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Score the features, then cluster the best of them.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples. Sparse data are never made dense.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Score the features, then cluster the best of them."""
         check_number_to_select(self.n_features_to_select)
         rows, n_clusters = self._check_scaled(X)
         wanted = number_to_select(self.n_features_to_select, rows.shape[1])
@@ -86,21 +95,10 @@ class SelectingKMeans(Rival):
         model = distinct_kmeans(chosen, n_clusters, as_seed(self.random_state))
         self.labels_, self.inertia_ = model.labels_, float(model.inertia_ / self._scale**2)
         self.cluster_centers_ = model.cluster_centers_ / self._scale
-        return self
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The nearest centre of each new row, on the features chosen.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        chosen = columns(self._new_rows(X), self.selected_features_)
+    def _assigned(self, rows: Matrix) -> np.ndarray:
+        """The nearest centre of each new row, on the features chosen."""
+        chosen = columns(rows, self.selected_features_)
         centres = self.cluster_centers_ * self._scale
         return nearest_centres(chosen, centres, np.ones((1, chosen.shape[1])))
 

@@ -2,14 +2,12 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from fnmf.baselines._base import Competitor, as_seed
+from fnmf.baselines._base import Factorisation, as_seed
 from fnmf.baselines._components import in_order_of_first_sample
 from fnmf.baselines._input_graph import input_graph
 from fnmf.baselines._matrix import dense
@@ -26,7 +24,7 @@ FIELDS = ("total", "reconstruction", "smoothness", "residual_data", "residual_si
 _LARGEST_PENALTY = 1e10
 
 
-class RMNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
+class RMNMF(Factorisation):
     """Robust manifold NMF: l2,1 loss, graph term and orthonormal non-negative representation.
 
     A basis U (d × c) and a representation V (n × c) minimise
@@ -139,19 +137,8 @@ class RMNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn basis, representation and clusters.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Non-negative samples, preferably of unit length; sparse data are made dense.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Learn basis, representation and clusters."""
         labels = check_choice("labels", self.labels, ("kmeans", "argmax"))
         smoothness = check_real("smoothness", self.smoothness)
         growth = check_real("penalty_growth", self.penalty_growth, low=1.0)
@@ -178,7 +165,7 @@ class RMNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
                 f"RMNMF left constraint residuals of {max(rows[-1][3:]):.1e} > tol={tol:g} after "
                 f"{max_iter} iterations; raise max_iter or penalty, or lower smoothness.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         self.components_, self.embedding_ = state.U.T.copy(), state.V
         self.nonnegative_embedding_ = state.H
@@ -188,21 +175,9 @@ class RMNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
             self.labels_ = in_order_of_first_sample(state.V.argmax(axis=1))
         else:
             self.labels_ = kmeans_on(state.V, n_clusters, seed).labels_
-        return self
 
-    def transform(self, X: Any) -> np.ndarray:
-        """Non-negative least-squares coefficients of new rows, each solved on its own.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Non-negative samples.
-
-        Returns
-        -------
-        V : ndarray of shape (n_samples, n_clusters)
-        """
-        check_is_fitted(self)
+    def _encode(self, X: Any) -> np.ndarray:
+        """Non-negative least-squares coefficients of new rows, each solved on its own."""
         X = self._check_rows(X, reset=False)
         U = np.ascontiguousarray(self.components_.T)
         allowed = np.tile(np.arange(U.shape[1]), (X.shape[0], 1))

@@ -1,7 +1,5 @@
 """RNMF: robust NMF with the l2,1 loss."""
 
-from typing import Any
-
 from fnmf.baselines._engine import EngineFactorisation
 from fnmf.factorization.terms import RobustRows
 
@@ -76,22 +74,3 @@ class RNMF(EngineFactorisation):
     """
 
     _row_weights = RobustRows()
-
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        init: Any = "random",
-        max_iter: int = 300,
-        tol: float = 1e-6,
-        n_init: int = 1,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.init = init
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_jobs = n_jobs

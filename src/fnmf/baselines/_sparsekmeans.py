@@ -1,6 +1,6 @@
 """Sparse k-means: clusters and feature weights under a bound on the weights' sum."""
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from fnmf.baselines._base import as_seed
 from fnmf.baselines._lloyd import lloyd, means, nearest_centres
 from fnmf.baselines._matrix import Matrix, is_sparse
-from fnmf.baselines._rival import Rival, columns, distinct_kmeans
+from fnmf.baselines._rival import CentreRival, columns, distinct_kmeans
 from fnmf.validation import check_integer, check_real
 
 _N_BOUNDS = 10
@@ -16,7 +16,7 @@ _LLOYD_STEPS = 50
 _SMALLEST = np.finfo(float).tiny
 
 
-class SparseKMeans(Rival):
+class SparseKMeans(CentreRival):
     """Sparse k-means: features that do not tell clusters apart get the weight 0.
 
     With B_j the sum of squares of feature j between clusters, clusters and weights maximise
@@ -110,19 +110,8 @@ class SparseKMeans(Rival):
         self.tol = tol
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn weights and clusters.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples. Sparse data are never made dense.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Learn weights and clusters."""
         if self.bound is not None:
             check_real("bound", self.bound, low=1.0)
         n_copies = check_integer("n_permutations", self.n_permutations, low=1)
@@ -140,21 +129,9 @@ class SparseKMeans(Rival):
         self.labels_, self.feature_importances_, objective, self.n_iter_ = found
         self.objective_ = objective / self._scale**2
         self.cluster_centers_ = means(rows, self.labels_, start.n_clusters)[0] / self._scale
-        return self
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The nearest centre of each new row under the weights.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_samples,)
-        """
-        rows = self._new_rows(X)
+    def _assigned(self, rows: Matrix) -> np.ndarray:
+        """The nearest centre of each new row under the weights."""
         centres, weights = self.cluster_centers_ * self._scale, self.feature_importances_
         return nearest_centres(rows, centres, weights[None])
 

@@ -1,6 +1,6 @@
 """Spectral clustering on the neighbour graph that all methods here share."""
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -77,22 +77,10 @@ class Spectral(Rival):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Build the graph, embed it and cluster.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Samples. Sparse data are never made dense.
-        y : ignored
-
-        Returns
-        -------
-        self : object
-        """
+    def _learn(self, X: Any) -> None:
+        """Build the graph, embed it and cluster."""
         rows, n_clusters = self._check_scaled(X)
         self.graph_ = input_graph(rows, self.graph, self.n_neighbors, self.n_jobs)
         self.embedding_ = eigenmap(self.graph_, n_clusters, trivial=True)
         model = kmeans_on(self.embedding_, n_clusters, as_seed(self.random_state) % 2**32)
         self.labels_ = model.labels_
-        return self

@@ -36,7 +36,7 @@ class SparseView(View):
 
     def subset(self, rows: np.ndarray) -> SparseView:
         scaling = self._exact_scaling
-        values, indices, pointers = self._lloyd(rows)
+        values, indices, pointers = self._gathered(rows)
         chosen = sp.csr_array((values, indices, pointers), shape=(len(rows), self.shape[1]))
         return SparseView(chosen, None if scaling is None else scaling.of_rows(rows))
 
@@ -77,7 +77,7 @@ class SparseView(View):
         return self.take(np.arange(start, min(stop, self.shape[0])))
 
     def take(self, rows: np.ndarray) -> sp.csr_array:
-        stored, indices, pointers = self._lloyd(rows)
+        stored, indices, pointers = self._gathered(rows)
         values = stored.astype(np.float64)
         if (scaling := self._exact_scaling) is not None:
             factors = np.repeat(scaling.rows[rows], np.diff(pointers))
@@ -103,7 +103,7 @@ class SparseView(View):
     def mean(self) -> float:
         return float(np.sum(self.X.data, dtype=np.float64)) / (self.shape[0] * self.shape[1])
 
-    def _lloyd(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _gathered(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Values, features and pointers of any rows, as they are stored."""
         begins = np.asarray(self.X.indptr[rows], dtype=np.int64)
         lengths = np.asarray(self.X.indptr[rows + 1], dtype=np.int64) - begins

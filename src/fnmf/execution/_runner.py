@@ -1,7 +1,8 @@
 """Who works through the blocks: the contract between solvers and runners."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -68,6 +69,52 @@ class Runner(Protocol):
 
     def spread(self, rows: np.ndarray, view: View) -> RowArray:
         """Rows that were made here, brought to where the others are."""
+
+    def map_rows(
+        self,
+        function: Callable[..., Any],
+        feed: BlockSource,
+        rows: Rows,
+        width: tuple[int, ...],
+        dtype: Any,
+    ) -> RowArray:
+        """New rows: what ``function(*block, *own)`` returns for the rows of each block.
+
+        As ``function`` may be sent to another machine, it is one of a module, or a partial of it.
+        """
+        out = self.empty(feed.view, width, dtype)
+        self.sweep(_Mapped(function), feed, (out, *rows))
+        return out
+
+    def sum_rows(
+        self, function: Callable[..., Statistics], feed: BlockSource, *rows: RowArray
+    ) -> Statistics:
+        """Sums over all blocks of the arrays that ``function(*block, *own)`` returns."""
+        return self.sweep(_Summed(function), feed, rows)
+
+
+@dataclass(frozen=True)
+class _Mapped:
+    """A function as work that fills the first of its rows."""
+
+    fills: ClassVar = (0,)
+    function: Callable[..., Any]
+
+    def __call__(self, block: tuple[Any, ...], rows: Rows) -> tuple[Rows, tuple[()]]:
+        out, *own = rows
+        out[:] = self.function(*block, *own)
+        return rows, ()
+
+
+@dataclass(frozen=True)
+class _Summed:
+    """A function as work that fills nothing."""
+
+    fills: ClassVar = ()
+    function: Callable[..., Any]
+
+    def __call__(self, block: tuple[Any, ...], rows: Rows) -> tuple[Rows, Any]:
+        return rows, self.function(*block, *rows)
 
 
 def concatenated(parts: Iterable[np.ndarray]) -> np.ndarray:

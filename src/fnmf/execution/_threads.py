@@ -17,6 +17,7 @@ from fnmf.execution._runner import (
     Result,
     RowArray,
     Rows,
+    Runner,
     State,
     Statistics,
     Work,
@@ -49,7 +50,7 @@ def n_threads(n_jobs: int | None) -> int:
     return max(1, min([*limits, joblib.effective_n_jobs(-1)]))
 
 
-class Threads:
+class Threads(Runner):
     """A runner of threads; results never depend on how many there are."""
 
     def __init__(self, threads: int) -> None:

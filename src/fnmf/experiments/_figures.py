@@ -29,7 +29,6 @@ _STYLE: dict[Any, Any] = {
 }
 _SHOWN_ITERATIONS = 100
 _TOP_SHARE = 0.25
-_IMAGES_A_ROW = 10
 
 
 def _new(width: float, height: float) -> "Figure":

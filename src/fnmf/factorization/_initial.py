@@ -1,6 +1,7 @@
 """Starting values for the basis U and the codes V."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,7 +9,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.extmath import randomized_svd
 
 from fnmf.data import View, drawn, spans
-from fnmf.execution import BlockSource, RowArray, Rows, Runner, parts_of
+from fnmf.execution import BlockSource, RowArray, Rows, Runner, concatenated, parts_of
 from fnmf.kmeans import count_distinct, fit_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
@@ -75,19 +76,7 @@ class _DrawWork:
 
 def same_rows(row: np.ndarray, view: View, runner: Runner) -> RowArray:
     """The same values for every row."""
-    out = runner.empty(view, row.shape, row.dtype)
-    runner.sweep(_SameWork(row), BlockSource(view), (out,))
-    return out
-
-
-@dataclass(frozen=True)
-class _SameWork:
-    fills: ClassVar = (0,)
-    row: np.ndarray
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
-        rows[0][:] = self.row
-        return rows, ()
+    return runner.map_rows(partial(np.asarray, row), BlockSource(view), (), row.shape, row.dtype)
 
 
 def partition_codes(
@@ -99,23 +88,15 @@ def partition_codes(
     defaults: Defaults = DEFAULTS,
 ) -> RowArray:
     """Codes of a partition: large for the own cluster, small for the others; times ``sizes``."""
-    V = runner.empty(view, (n_components,), view.dtype)
     sizes = np.ones(n_components) if sizes is None else sizes
-    runner.sweep(_PartitionWork(sizes, defaults.softness), BlockSource(view), (V, labels))
+    own = partial(_large_for_own, sizes, defaults.softness)
+    return runner.map_rows(own, BlockSource(view), (labels,), (n_components,), view.dtype)
+
+
+def _large_for_own(sizes: np.ndarray, softness: float, labels: np.ndarray) -> np.ndarray:
+    V = np.tile(softness * sizes, (len(labels), 1))
+    V[np.arange(len(V)), labels] = (1 + softness) * sizes[labels]
     return V
-
-
-@dataclass(frozen=True)
-class _PartitionWork:
-    fills: ClassVar = (0,)
-    sizes: np.ndarray
-    softness: float
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
-        V, labels = rows
-        V[:] = self.softness * self.sizes
-        V[np.arange(len(V)), labels] = (1 + self.softness) * self.sizes[labels]
-        return rows, ()
 
 
 def _nndsvda(
@@ -159,22 +140,13 @@ def _kmeans(
     # A share of the mean keeps entries off 0, which a multiplicative update could never leave.
     share = defaults.negligible
     U[:, : len(centres)] = (1 - share) * centres.T + share * mean[:, None]
-    labels = runner.empty(view, (), np.int64)
-    runner.sweep(_NearestCentre(centres), parts_of(view), (labels,))
+    labels = runner.map_rows(partial(_nearest, centres), parts_of(view), (), (), np.int64)
     return scale * U, partition_codes(labels, n_components, view, runner, defaults=defaults)
 
 
-@dataclass(frozen=True)
-class _NearestCentre:
-    fills: ClassVar = (0,)
-    centres: np.ndarray
-
-    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
-        (part,), (labels,) = block, rows
-        for start, stop in spans(part.shape[0], _ROWS_AT_ONCE):
-            found = pairwise_distances_argmin(part.rows(start, stop), self.centres)
-            labels[start:stop] = found
-        return rows, ()
+def _nearest(centres: np.ndarray, part: View) -> np.ndarray:
+    few = spans(part.shape[0], _ROWS_AT_ONCE)
+    return concatenated(pairwise_distances_argmin(part.rows(*span), centres) for span in few)
 
 
 def _distinct_centres(rows: Any, n_components: int, seed: int) -> np.ndarray:

@@ -1,14 +1,13 @@
 """Clusters that codes show: the k-means of the protocol, on no more of them than it can take."""
 
-from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
 
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.metrics import pairwise_distances_argmin
 
 from fnmf.data import View, drawn
-from fnmf.execution import BlockSource, RowArray, Rows, Runner
+from fnmf.execution import BlockSource, RowArray, Runner
 from fnmf.kmeans._protocol import kmeans_on
 
 # k-means looks at no more codes than this; the others join the nearest centre.
@@ -24,19 +23,6 @@ def cluster_codes(
         kmeans = kmeans_on(V if isinstance(V, np.ndarray) else V[np.arange(n)], n_clusters, seed)
         return kmeans, runner.spread(kmeans.labels_, view)
     kmeans = kmeans_on(V[drawn(n, _MOST, np.random.RandomState(seed))], n_clusters, seed)
-    labels = runner.empty(view, (), kmeans.labels_.dtype)
-    runner.sweep(_JoinWork(kmeans.cluster_centers_), BlockSource(view), (labels, V))
+    nearest = partial(pairwise_distances_argmin, Y=kmeans.cluster_centers_)
+    labels = runner.map_rows(nearest, BlockSource(view), (V,), (), kmeans.labels_.dtype)
     return kmeans, labels
-
-
-@dataclass(frozen=True)
-class _JoinWork:
-    """The nearest centre; rows are the labels and codes."""
-
-    fills: ClassVar = (0,)
-    centres: np.ndarray
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
-        labels, V = rows
-        labels[:] = pairwise_distances_argmin(V, self.centres)
-        return rows, ()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from fnmf._settings import Settings
 from fnmf.data import View
-from fnmf.execution import BlockSource, RowArray, Rows, Runner, parts_of
+from fnmf.execution import BlockSource, RowArray, Runner, parts_of
 from fnmf.factorization import initial_factors, partition_codes
 from fnmf.factorization.solver import Factors
 from fnmf.factorization.terms import ResidualWeighting
@@ -139,25 +139,15 @@ def assign_samples(
 ) -> RowArray:
     """The assignment of every sample that is best for its cluster's centre and prices, (n, m)."""
     view = prepared.view
-    P = runner.empty(view, (len(weights.omega),), view.dtype)
     given = (labels,) if prices is None else (labels, prices)
-    work = _AssignWork(DistancesTo(centres, weights.omega))
-    runner.sweep(work, parts_of(view), (P, *given))
-    return P
+    own = partial(_assignments, DistancesTo(centres, weights.omega))
+    return runner.map_rows(own, parts_of(view), given, (len(weights.omega),), view.dtype)
 
 
-@dataclass(frozen=True)
-class _AssignWork:
-    """Rows are the assignments, labels and, if there are any, prices."""
-
-    fills: ClassVar = (0,)
-    costs: DistancesTo
-
-    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
-        (part,), (P, labels, *prices) = block, rows
-        costs = self.costs(part, labels)
-        P[:] = best_assignment(costs + prices[0] if prices else costs)
-        return rows, ()
+def _assignments(
+    costs_of: DistancesTo, part: View, labels: np.ndarray, *prices: np.ndarray
+) -> np.ndarray:
+    return best_assignment(sum(prices, costs_of(part, labels)))
 
 
 def assign_together(
@@ -169,20 +159,13 @@ def assign_together(
     runner: Runner,
 ) -> np.ndarray:
     """The one assignment that is best for all samples together, (1, m)."""
-    work = _CostWork(DistancesTo(centres, weights.omega))
-    (costs,) = runner.sweep(work, parts_of(prepared.view), (labels,))
+    costs_of = partial(_total_costs, DistancesTo(centres, weights.omega))
+    (costs,) = runner.sum_rows(costs_of, parts_of(prepared.view), labels)
     return best_assignment((costs + price_sums)[None]).astype(prepared.view.dtype)
 
 
-@dataclass(frozen=True)
-class _CostWork:
-    """Costs of all samples; rows are the labels."""
-
-    fills: ClassVar = ()
-    costs: DistancesTo
-
-    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
-        return rows, (self.costs(block[0], rows[0]).sum(axis=0),)
+def _total_costs(costs_of: DistancesTo, part: View, labels: np.ndarray) -> tuple[np.ndarray]:
+    return (costs_of(part, labels).sum(axis=0),)
 
 
 def best_assignment(q: np.ndarray) -> np.ndarray:
@@ -218,22 +201,14 @@ def unit_columns(
     Codes of rows that are rescaled by ``scales`` are rescaled with them.
     """
     norms = column_norms(U, root)
-    out = runner.empty(view, V.shape[1:], view.dtype)
     given = (V,) if scales is None else (V, scales)
-    runner.sweep(_ScaleWork(norms), BlockSource(view), (out, *given))
+    scaled = partial(_scaled, norms)
+    out = runner.map_rows(scaled, BlockSource(view), given, V.shape[1:], view.dtype)
     return (U / norms).astype(view.dtype), out
 
 
-@dataclass(frozen=True)
-class _ScaleWork:
-    """Codes times factors of their columns; rows are the place for them, they, factors of rows."""
-
-    fills: ClassVar = (0,)
-    norms: np.ndarray
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
-        out, V, *scales = rows
-        for factors in scales:
-            V = V * factors[:, None].astype(V.dtype)
-        out[:] = V * self.norms
-        return rows, ()
+def _scaled(norms: np.ndarray, V: np.ndarray, *scales: np.ndarray) -> np.ndarray:
+    """Codes times factors of their rows and of their columns."""
+    for factors in scales:
+        V = V * factors[:, None].astype(V.dtype)
+    return V * norms

@@ -8,13 +8,13 @@ both are repeated as long as more is explained.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from functools import partial
 
 import numpy as np
 
 from fnmf.affinity import nearest_anchors
 from fnmf.data import View
-from fnmf.execution import BlockSource, RowArray, Rows, Runner, parts_of
+from fnmf.execution import BlockSource, RowArray, Runner, parts_of
 from fnmf.relevance.choice import Choice
 from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights, capped_moments, prepare
 from fnmf.relevance.search import SearchContext
@@ -65,9 +65,7 @@ def nearest_mean(
     """The nearest of some means of scaled rows, for rows in the weighted features."""
     there = (centres * np.sqrt(omega.max(axis=0)))[:, weighted.kept]
     found = nearest_anchors(weighted, there, 1, runner).indices
-    labels = runner.empty(weighted, (), np.int32)
-    runner.sweep(_FirstWork(), BlockSource(weighted), (labels, found))
-    return labels
+    return runner.map_rows(_first, BlockSource(weighted), (found,), (), np.int32)
 
 
 def mean_coordinates(
@@ -81,44 +79,20 @@ def mean_coordinates(
     means, counts = cluster_means(view, labels, n_clusters, runner)
     apart = np.where(counts[:, None] > 0, means - prepared.mean, 0) * root
     along = np.linalg.qr(apart.T)[0] * root[:, None]
-    out = runner.empty(view, along.shape[1:], view.dtype)
-    runner.sweep(_AlongWork(along, prepared.mean @ along), parts_of(view), (out,))
-    return out
+    coordinates = partial(_coordinates, along, prepared.mean @ along)
+    return runner.map_rows(coordinates, parts_of(view), (), along.shape[1:], view.dtype)
 
 
-@dataclass(frozen=True)
-class _AlongWork:
-    """Coordinates of rows along some directions; rows are the place for them."""
-
-    fills: ClassVar = (0,)
-    along: np.ndarray
-    offset: np.ndarray
-
-    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
-        rows[0][:] = block[0].double(0, len(rows[0])) @ self.along - self.offset
-        return rows, ()
+def _coordinates(along: np.ndarray, offset: np.ndarray, part: View) -> np.ndarray:
+    return part.double(0, part.shape[0]) @ along - offset
 
 
-@dataclass(frozen=True)
-class _FirstWork:
-    """The first of several; rows are the place for it and they."""
-
-    fills: ClassVar = (0,)
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
-        labels, found = rows
-        labels[:] = found[:, 0]
-        return rows, ()
+def _first(found: np.ndarray) -> np.ndarray:
+    return found[:, 0]
 
 
-@dataclass(frozen=True)
-class _OtherWork:
-    """How many labels are others than before."""
-
-    fills: ClassVar = ()
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
-        return rows, (np.asarray(np.count_nonzero(rows[0] != rows[1])),)
+def _n_changed(labels: np.ndarray, before: np.ndarray) -> tuple[np.ndarray]:
+    return (np.asarray(np.count_nonzero(labels != before)),)
 
 
 def _lloyd(
@@ -140,7 +114,7 @@ def _lloyd(
         means, counts = cluster_means(view, labels, k, runner)
         centres = np.where(counts[:, None] > 0, means, centres)
         before, labels = labels, nearest_mean(prepared.weighted, centres, omega, runner)
-        (moved,) = runner.sweep(_OtherWork(), BlockSource(view), (labels, before))
+        (moved,) = runner.sum_rows(_n_changed, BlockSource(view), labels, before)
         if moved / view.shape[0] < defaults.still:
             break
     moments = capped_moments(statistics, labels, k, runner)

@@ -1,6 +1,7 @@
 """Sums over the data that a change of the feature weights needs, one sweep each."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -75,25 +76,11 @@ def mean_square(view: View, runner: Runner) -> float:
     return float(total) / view.shape[0]
 
 
-def counts_of(labels: RowArray, n_clusters: int, view: View, runner: Runner) -> np.ndarray:
-    """How many rows each cluster has."""
-    return runner.sweep(_CountWork(n_clusters), BlockSource(view), (labels,))[0]
-
-
-@dataclass(frozen=True)
-class _CountWork:
-    fills: ClassVar = ()
-    n_clusters: int
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
-        return rows, (np.bincount(rows[0], minlength=self.n_clusters),)
-
-
 def cluster_moments(
     view: View, labels: RowArray, n_clusters: int, mean: np.ndarray, runner: Runner
 ) -> Moments:
     """Counts, means and squares by cluster, and fourth moments, all about ``mean``."""
-    work = _ClusterWork(n_clusters, mean)
+    work = partial(_sums_about, n_clusters, mean)
     if view.incomplete:
         counts, cells, sums, squares, fourth = add_up(runner.over(work, view, labels))
         return Moments.from_sums(counts, mean, sums, squares, fourth, cells)
@@ -101,17 +88,11 @@ def cluster_moments(
     return Moments.from_sums(counts, mean, *found)
 
 
-@dataclass(frozen=True)
-class _ClusterWork:
-    n_clusters: int
-    mean: np.ndarray
-
-    def __call__(self, part: View, labels: np.ndarray) -> tuple[np.ndarray, ...]:
-        k = self.n_clusters
-        if isinstance(part, IncompleteView):
-            return _observed_sums(part, labels, k, self.mean)
-        rows = part.double(0, part.shape[0]) if part.sparse else rows_of(part)
-        return np.bincount(labels, minlength=k), *sums_by_cluster(rows, labels, k, self.mean)
+def _sums_about(k: int, mean: np.ndarray, part: View, labels: np.ndarray) -> tuple[np.ndarray, ...]:
+    if isinstance(part, IncompleteView):
+        return _observed_sums(part, labels, k, mean)
+    rows = part.double(0, part.shape[0]) if part.sparse else rows_of(part)
+    return np.bincount(labels, minlength=k), *sums_by_cluster(rows, labels, k, mean)
 
 
 def sums_by_cluster(
@@ -138,7 +119,7 @@ def cluster_means(
     if view.incomplete:
         found = cluster_moments(view, labels, n_clusters, np.zeros(view.shape[1]), runner)
         return _known_means(found, column_means(view, runner)), found.counts
-    sums, counts = add_up(runner.over(_MeanWork(n_clusters), view, labels))
+    sums, counts = add_up(runner.over(partial(_sums_and_sizes, n_clusters), view, labels))
     return sums / np.maximum(counts, 1)[:, None], counts
 
 
@@ -148,37 +129,20 @@ def _known_means(found: Moments, mean: np.ndarray) -> np.ndarray:
     return np.where(found.cells > 0, found.shifts, mean)
 
 
-@dataclass(frozen=True)
-class _MeanWork:
-    n_clusters: int
-
-    def __call__(self, part: View, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        counts = np.bincount(labels, minlength=self.n_clusters)
-        if not part.sparse:
-            zero = np.zeros(part.shape[1])
-            return sums_by_cluster(rows_of(part), labels, self.n_clusters, zero).sums, counts
-        rows = part.double(0, part.shape[0])
-        return (indicator(labels, self.n_clusters, rows.dtype) @ rows).toarray(), counts
+def _sums_and_sizes(k: int, part: View, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    counts = np.bincount(labels, minlength=k)
+    if not part.sparse:
+        return sums_by_cluster(rows_of(part), labels, k, np.zeros(part.shape[1])).sums, counts
+    rows = part.double(0, part.shape[0])
+    return (indicator(labels, k, rows.dtype) @ rows).toarray(), counts
 
 
 def weighted_distances(
     view: View, centre: np.ndarray, weights: np.ndarray, runner: Runner, dtype: Any = np.float64
 ) -> RowArray:
     """Σ_k weights_jk (z_ik − centre_k)² for each sample, n x m."""
-    distances = runner.empty(view, (len(weights),), dtype)
-    work = _DistanceWork(DistancesTo(centre[None], weights))
-    runner.sweep(work, parts_of(view), (distances,))
-    return distances
-
-
-@dataclass(frozen=True)
-class _DistanceWork:
-    fills: ClassVar = (0,)
-    to: "DistancesTo"
-
-    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[()]]:
-        rows[0][:] = self.to(block[0], np.empty(0, np.int32))
-        return rows, ()
+    to_centre = partial(DistancesTo(centre[None], weights), labels=np.empty(0, np.int32))
+    return runner.map_rows(to_centre, parts_of(view), (), (len(weights),), dtype)
 
 
 @dataclass(frozen=True)
@@ -283,14 +247,9 @@ def rounded(values: np.ndarray) -> np.ndarray:
 
 def sums_of(rows: RowArray, view: View, runner: Runner, *, squared: bool = False) -> np.ndarray:
     """Sums of the columns over all rows, or of their squares."""
-    return runner.sweep(_SumWork(squared), BlockSource(view), (rows,))[0]
+    return runner.sum_rows(partial(_sums, squared), BlockSource(view), rows)[0]
 
 
-@dataclass(frozen=True)
-class _SumWork:
-    fills: ClassVar = ()
-    squared: bool
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
-        own = rows[0].astype(np.float64)
-        return rows, ((own * own if self.squared else own).sum(axis=0),)
+def _sums(squared: bool, rows: np.ndarray) -> tuple[np.ndarray]:
+    own = rows.astype(np.float64)
+    return ((own * own if squared else own).sum(axis=0),)

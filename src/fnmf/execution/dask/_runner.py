@@ -14,6 +14,7 @@ from fnmf.execution import (
     Result,
     RowArray,
     Rows,
+    Runner,
     State,
     Statistics,
     Threads,
@@ -27,7 +28,7 @@ from fnmf.execution.dask._view import DaskView
 from fnmf.execution.dask._worker import Filling, OnPart, Storing, Walking
 
 
-class DaskRunner:
+class DaskRunner(Runner):
     """Work on rows that are elsewhere is sent there; all other work is done by threads here.
 
     Parameters

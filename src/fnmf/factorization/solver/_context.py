@@ -1,12 +1,12 @@
 """Data, the layout of the kernels, and who works through the blocks, put together."""
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
 from fnmf.data import ExpectedView, IncompleteView, View
 from fnmf.execution import BlockSource, RowArray, Runner, Statistics, Work, add_up, concatenated
-from fnmf.factorization.solver._pull import GatherWork, TiedSums
+from fnmf.factorization.solver._pull import TiedSums, tied_sums
 from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.terms import AnchorTies, Edges
 from fnmf.kernels.layout import layout_of
@@ -51,10 +51,6 @@ class ExecutionContext:
         """``work`` on every block, with the rows that belong to it; returns the sums."""
         return self.runner.sweep(work, self._feed, rows)
 
-    def thin(self, work: Work[Statistics], *rows: RowArray) -> Statistics:
-        """The same for work that needs no row of X."""
-        return self.runner.sweep(work, BlockSource(self.view), rows)
-
     @cached_property
     def column_energy(self) -> np.ndarray:
         """Σ_i x_ik²."""
@@ -79,4 +75,5 @@ class ExecutionContext:
 
     def anchor_sums(self, ties: AnchorTies, V: RowArray) -> TiedSums:
         """Zᵀ V, of which the codes of the anchors are made, and Σ_i v_i²."""
-        return self.thin(GatherWork(len(ties.mass)), V, ties.indices, ties.shares)
+        sums = partial(tied_sums, len(ties.mass))
+        return self.runner.sum_rows(sums, BlockSource(self.view), V, ties.indices, ties.shares)

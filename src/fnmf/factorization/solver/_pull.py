@@ -7,7 +7,7 @@ anchors: each block makes its own, and gathers what the next codes of the anchor
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -81,22 +81,10 @@ class FromAnchors:
 
     def sums(self, V: np.ndarray, *tied: np.ndarray) -> TiedSums:
         indices, shares = tied
-        return _lloyd(V, indices, shares, len(self.codes))
+        return tied_sums(len(self.codes), V, indices, shares)
 
 
-@dataclass(frozen=True)
-class GatherWork:
-    """What anchors need of codes; rows are V, anchors and shares."""
-
-    fills: ClassVar = ()
-    n_anchors: int
-
-    def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, TiedSums]:
-        V, indices, shares = rows
-        return rows, _lloyd(V, indices, shares, self.n_anchors)
-
-
-def _lloyd(V: np.ndarray, indices: np.ndarray, shares: np.ndarray, count: int) -> TiedSums:
+def tied_sums(count: int, V: np.ndarray, indices: np.ndarray, shares: np.ndarray) -> TiedSums:
     """What anchors need of a block; it may have a long way to go, so no wider than the codes."""
     held, squares = gather(V, indices, shares, count)
     return TiedSums(held.astype(V.dtype), squares)
