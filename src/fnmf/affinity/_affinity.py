@@ -275,7 +275,7 @@ def build_affinity(
     def build(n_neighbors: int) -> sp.csr_array:
         verbose = settings.verbose
         if batch is not None:
-            return balanced_graph(weighted, batch, n_neighbors, runner)
+            return balanced_graph(weighted, batch, n_neighbors, runner, defaults)
         return neighbor_graph(weighted, n_neighbors, settings.search, runner, verbose=verbose)
 
     def make() -> sp.csr_array:

@@ -15,13 +15,15 @@ from fnmf.affinity._adaptive import adaptive_weights
 from fnmf.affinity._search import neighbors_of
 from fnmf.data import View
 from fnmf.execution import Runner
-
-# Neighbours in each batch, at least: one alone would be tied whatever its distance.
-_FEWEST = 3
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 
 def balanced_graph(
-    weighted: View, batch: np.ndarray, n_neighbors: int, runner: Runner
+    weighted: View,
+    batch: np.ndarray,
+    n_neighbors: int,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
 ) -> sp.csr_array:
     """Symmetric graph of the nearest rows of every batch, which all count alike.
 
@@ -37,7 +39,7 @@ def balanced_graph(
         Works through the blocks.
     """
     n, count = len(batch), int(batch.max()) + 1
-    wanted = max(_FEWEST, math.ceil(n_neighbors / count))
+    wanted = max(defaults.batch_neighbors, math.ceil(n_neighbors / count))
     total = sp.csr_array((n, n), dtype=weighted.dtype)
     for one in range(count):
         own = np.flatnonzero(batch == one)
@@ -48,7 +50,7 @@ def balanced_graph(
             found = neighbors_of(there, k + 1, runner, queries=weighted.subset(others))
             total = total + _ties(others, own, found, n)
     graph = sp.csr_array(total + total.T)
-    graph.data *= 0.5 / count
+    graph.data /= 2 * count
     graph.sort_indices()
     return graph
 
