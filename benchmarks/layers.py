@@ -4,7 +4,8 @@
 
 Clusters on the eight sets of the article, COIL20 and warpPIE10P; codes of 96 classes of images
 (ORL, COIL20 and BA at 16 x 16 pixels), probed in five folds. Classes are never used in a fit. Rows
-are appended to a CSV file as they come; a second run skips those already there.
+are appended to a CSV file as they come; a second run skips those already there. Seconds are those
+of the processor.
 """
 
 import argparse
@@ -30,7 +31,7 @@ SETS = (*ARTICLE, "coil20", "warppie10p")
 MIXED = "96 classes"
 IMAGES = {"orl": (32, 32), "coil20": (32, 32), "binary-alphadigits": (20, 16)}
 METHODS = ("FNMF", "DeepFNMF", "NMF", "PCA")
-FIELDS = ("data", "method", "seed", "acc", "linear", "neighbours", "falls", "seconds")
+FIELDS = ("data", "method", "seed", "acc", "linear", "neighbours", "falls", "same", "seconds")
 
 
 def mixed() -> tuple[np.ndarray, np.ndarray]:
@@ -69,12 +70,17 @@ def one(method: str, name: str, seed: int) -> dict[str, float]:
         "NMF": lambda: NMF(k, init="nndsvda", max_iter=300, random_state=seed),
         "PCA": lambda: PCA(k, random_state=seed),
     }
-    model, start = models[method](), time.perf_counter()
+    model, start = models[method](), time.process_time()
     codes = model.fit_transform(X)
-    found = {"seconds": time.perf_counter() - start}
+    found = {"seconds": time.process_time() - start}
     if "FNMF" in method:
         found["acc"] = clustering_accuracy(y, model.labels_)
         found["falls"] = falls(model)
+    if method == "FNMF":
+        single = DeepFNMF((k,), random_state=seed).fit(X)
+        found["same"] = np.array_equal(single.embedding_, codes) and np.array_equal(
+            single.components_, model.components_
+        )
     if name == MIXED:
         folds = StratifiedKFold(5, shuffle=True, random_state=seed)
         linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=300))
@@ -115,6 +121,9 @@ class Store:
 
 
 def measure(store: Store, names: list[str], seeds: int) -> None:
+    # Compiled code is loaded by the first fit, which is not to count.
+    for model in (FNMF(2), DeepFNMF((3, 2))):
+        model.fit(np.random.default_rng(0).random((60, 5)))
     for seed in range(seeds):
         for name in names:
             for method in METHODS if name == MIXED else METHODS[:2]:
@@ -133,15 +142,20 @@ def bars(store: Store) -> list[tuple[str, float, float]]:
     rows.append(("sets with ACC above a single layer", float(better), 3.0))
     fallen = [float(r["falls"]) for r in store.rows if r["method"] == "DeepFNMF"]
     rows.append(("fits whose objective falls", float(np.mean(fallen)) if fallen else np.nan, 1.0))
+    same = [float(r["same"]) for r in store.rows if r["method"] == "FNMF"]
+    rows.append(
+        ("one layer equals FNMF bit for bit", float(np.mean(same)) if same else np.nan, 1.0)
+    )
     for probe in ("linear", "neighbours"):
         ours, *others = (store.mean(MIXED, m, probe) for m in ("DeepFNMF", "FNMF", "NMF", "PCA"))
         rows.append((f"{MIXED}: {probe}", ours, max(others)))
-    rows.append(("a third of the time over a single layer's", -float(np.nanmean(ratios)) / 3, -1.0))
+    rows.append(("-CPU time over a single layer's, mean", -float(np.nanmean(ratios)), -3.0))
+    rows.append(("-CPU time over a single layer's, longest", -float(np.nanmax(ratios)), -3.0))
     return rows
 
 
 def markdown(store: Store) -> str:
-    lines = ["| data | FNMF | DeepFNMF | time over FNMF |", "|---|---|---|---|"]
+    lines = ["| data | FNMF | DeepFNMF | CPU time over FNMF |", "|---|---|---|---|"]
     for name in SETS:
         single, deep = (store.mean(name, m, "acc") for m in METHODS[:2])
         ratio = store.mean(name, "DeepFNMF", "seconds") / store.mean(name, "FNMF", "seconds")

@@ -64,7 +64,7 @@ def plot_feature_weights(
     panels = {"importance": np.asarray(model.feature_importances_)}
     panels |= {f"weighting {j + 1}": row for j, row in enumerate(weights)}
     _check_image(image_shape, n_features)
-    figure = _figure(figure, (1, len(panels)), image_shape is not None)
+    figure = _figure(figure, (1, len(panels)), 0 if image_shape else top)
     for axis, (title, values) in zip(figure.axes, panels.items(), strict=True):
         _panel(axis, title, values, names if image_shape is None else image_shape, top)
     return figure
@@ -127,7 +127,7 @@ def plot_hierarchy(
     n_features, n_finer = coarse.shape[1], min(n_finer, len(finer))
     names = _names(model, feature_names, n_features)
     _check_image(image_shape, n_features)
-    figure = _figure(figure, (len(coarse), 1 + n_finer), image_shape is not None)
+    figure = _figure(figure, (len(coarse), 1 + n_finer), 0 if image_shape else top)
     axes = np.array(figure.axes, dtype=object).reshape(len(coarse), 1 + n_finer)
     drawn = names if image_shape is None else image_shape
     for a, (row, part) in enumerate(zip(axes, coarse, strict=True)):
@@ -166,7 +166,8 @@ def _names(model: Any, given: Sequence[str] | None, n_features: int) -> list[str
     return [str(name) for name in given]
 
 
-def _figure(figure: Figure | None, panels: tuple[int, int], images: bool) -> Figure:
+def _figure(figure: Figure | None, panels: tuple[int, int], bars: int) -> Figure:
+    """Panels in rows and columns, high enough for so many bars; for images if there are none."""
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError as error:
@@ -174,7 +175,7 @@ def _figure(figure: Figure | None, panels: tuple[int, int], images: bool) -> Fig
             'drawing needs matplotlib; install it with: pip install "fnmf[plot]"', name=error.name
         ) from error
     rows, columns = panels
-    size = (2.2 * columns, 2.5 * rows) if images else (3.2 * columns, 4.0 * rows)
+    size = (3.2 * columns, (0.8 + 0.22 * bars) * rows) if bars else (2.2 * columns, 2.5 * rows)
     figure = Figure(figsize=size, layout="constrained") if figure is None else figure
     figure.clear()
     figure.subplots(rows, columns)

@@ -236,3 +236,14 @@ def test_the_demonstration_ends_with_a_report_and_what_to_do_next(run, tmp_path)
 
 def test_a_data_set_has_the_name_of_its_file():
     assert canonical_name("usps_1854") == "usps"
+
+
+def test_layers_from_the_command(run, tmp_path, write_customers):
+    write_customers("c.csv")
+    run("cluster", "c.csv", "-k", "3", "--layers", "9,5", *QUICK)
+    page = (tmp_path / "c.csv-clusters/report.html").read_text(encoding="utf-8")
+    assert "9, then 5, then 3" in page
+    assert fnmf.load(tmp_path / "c.csv-clusters/model.fnmf").layers == (9, 5, 3)
+    run("apply", "c.csv-clusters", "c.csv")
+    told = run("cluster", "c.csv", "--layers", "many", "--force", code=2).stderr
+    assert "of the form 100,30" in told

@@ -98,7 +98,8 @@ CUT = """[...document.querySelectorAll('body *')].filter(e => e.checkVisibility(
 
 @pytest.mark.parametrize("width", [1280, 1400, 1920])
 def test_nothing_is_cut_off_on_a_screen(mixed, browser, page, width):
-    for path in (mixed[0], page(k=5, d=12)):
+    long = [f"days_since_the_last_order_{k}" for k in range(12)]
+    for path in (mixed[0], page(k=5, d=12, confidence=True, feature_names=long)):
         browser.open(path, width=width)
         browser.js("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         assert browser.js(CUT) == []

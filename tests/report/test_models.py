@@ -52,3 +52,18 @@ def test_data_on_disk_and_sparse_data_give_a_page(tmp_path, X):
         model = fnmf.FNMF(3, random_state=0, max_iter=30).fit(data)
         fnmf.report(model, data, tmp_path / "report.html")
         assert (tmp_path / "report.html").stat().st_size > 10_000
+
+
+def test_layers_are_shown_down_to_the_finest(tmp_path, X):
+    names = ["<one>", "two", "three", "four", "five", "six"]
+    model = fnmf.DeepFNMF((9, 6, 3), random_state=0, max_iter=30).fit(X)
+    fnmf.report(model, X, tmp_path / "report.html", feature_names=names)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    section = page.split('<section id="layers"')[1].split("</section>")[0]
+    assert section.count("<article") == 3
+    largest = model.hierarchy_[-1][0]
+    assert f"<b>part {largest.argmax() + 1}</b> <b>{largest.max():.0%}</b>" in section
+    assert "&lt;one&gt;" in section
+    fnmf.report(model, X, tmp_path / "report.html", image_shape=(2, 3))
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert '<img class="thumb" src="data:image/png' in page.split('<section id="layers"')[1]

@@ -96,6 +96,10 @@ class Model:
     method: Annotated[
         str, option(_MODEL, "Any name 'fnmf methods' lists, or kmeans.", metavar="NAME")
     ] = "FNMF"
+    layers: Annotated[
+        str | None,
+        _number("Finer parts below the components: 100,30 makes three layers (DeepFNMF).", "N,N"),
+    ] = None
     components: Annotated[int | None, _number("Size of the representation (default: K).", "N")] = (
         None
     )

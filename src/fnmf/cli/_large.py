@@ -28,17 +28,8 @@ from fnmf.statistics import cluster_statistics
 _DRAWN = 5000
 # What needs the whole table, or the reader of single tables.
 _WHOLE = (
-    *(
-        "--scale",
-        "--missing",
-        "--batch",
-        "--shift",
-        "--abs",
-        "--encode",
-        "--id-column",
-        "--label-column",
-    ),
-    "--known",
+    *("--scale", "--missing", "--shift", "--abs", "--encode", "--id-column", "--label-column"),
+    *("--known", "--batch", "--layers"),
     *("--exclude", "--delimiter", "--decimal", "--thousands", "--header", "--no-header"),
     *("--encoding", "--na", "--number-duplicates", "--transpose", "--layer", "--raw"),
     *("--float32", "--restarts", "--join", "--strict"),

@@ -37,15 +37,19 @@ def make_model(options: "Model", n_clusters: int) -> Any:
         known = ", ".join(names)
         raise UsageError(f"--method {options.method} is not known; use one of {known}.")
     entry = methods[_plain(options.method)]
-    if options.known is None:
-        model = entry.factory(n_clusters=n_clusters, random_state=options.seed)
-    elif entry.name == OURS:
+    for name, value in (("known", options.known), ("layers", options.layers)):
+        if value is not None and entry.name != OURS:
+            raise UsageError(f"--{name} works with --method {OURS} only.")
+    given = options.given()
+    if options.layers is not None:
+        model = _with_layers(options, given.pop("n_components", n_clusters), n_clusters)
+    elif options.known is not None:
         from fnmf import SemiFNMF
 
         model = SemiFNMF(n_clusters=n_clusters, random_state=options.seed)
     else:
-        raise UsageError(f"--known works with --method {OURS} only.")
-    given, known_names = options.given(), model.get_params(deep=False)
+        model = entry.factory(n_clusters=n_clusters, random_state=options.seed)
+    known_names = model.get_params(deep=False)
     if "n_jobs" in known_names:
         given["n_jobs"] = options.jobs
     for name in given:
@@ -55,6 +59,22 @@ def make_model(options: "Model", n_clusters: int) -> Any:
                 f"it has {', '.join(sorted(known_names))}."
             )
     return model.set_params(**given)
+
+
+def _with_layers(options: "Model", n_components: int, n_clusters: int) -> Any:
+    """A model whose last layer has so many components."""
+    from fnmf import DeepFNMF
+
+    if options.known is not None:
+        raise UsageError("--layers does not go with --known; leave one of them out.")
+    try:
+        sizes = tuple(int(size) for size in str(options.layers).split(","))
+    except ValueError:
+        sizes = (0,)
+    if min(sizes) < 1:
+        raise UsageError(f"--layers {options.layers!r} is not of the form 100,30.")
+    layers = (*sizes, n_components)
+    return DeepFNMF(layers, n_clusters=n_clusters, random_state=options.seed)
 
 
 def _plain(name: str) -> str:

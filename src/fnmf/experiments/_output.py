@@ -43,7 +43,7 @@ margin:2rem auto;padding:0 1rem;box-sizing:border-box}
 h1{font-size:1.6rem}h2{font-size:1.15rem;margin-top:2.2rem}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:13px;
 font-variant-numeric:tabular-nums}
-th,td{padding:.3rem .35rem;border-bottom:1px solid #d8dde3;text-align:right;white-space:nowrap;
+th,td{padding:.3rem .25rem;border-bottom:1px solid #d8dde3;text-align:right;white-space:nowrap;
 vertical-align:top}
 th:first-child{text-align:left;position:sticky;left:0;background:#fff}
 thead th{border-bottom:2px solid #1b1f24}

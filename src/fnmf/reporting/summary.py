@@ -25,6 +25,7 @@ from fnmf.reporting._payload import Ranked, payload
 from fnmf.reporting._samples import chosen_samples, draw_samples
 from fnmf.reporting._settings import number_of_clusters, parameters, preparations
 from fnmf.reporting.labels import class_names, label_summary
+from fnmf.reporting.layers import layer_summary
 from fnmf.statistics import Statistics, cluster_statistics
 from fnmf.validation import unit_of
 
@@ -127,6 +128,7 @@ def summarise(
         "labels": label_summary(model, rows, unit),
         "classes": None if classes is None else {**classes, "codes": None},
         "weights": weightings(shown, by_column, columns.names, image_shape),
+        "layers": layer_summary(model, known, image_shape),
         "features": features,
         "missing": missing_cells(by_column, columns.names, [c["name"] for c in clusters]),
         "n_features": len(columns.names),

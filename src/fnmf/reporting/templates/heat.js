@@ -119,6 +119,9 @@ const drawRows = () => {
     ...columns.map((column, k) => (k === 0
       ? node("th", { scope: "row" }, node("button", { type: "button", class: "pick plain", text: samples.names[i], on: { click: () => change({ sample: i }) } }))
       : node("td", { class: column.number ? "number" : "" }, ...column.cell(i)))))));
+  // On a screen, values that have no room are left out: the card of a sample has them.
+  const fits = () => table.parentElement.scrollWidth <= table.parentElement.clientWidth + 1;
+  while (window.innerWidth >= 900 && !fits() && head.querySelectorAll(".value").length > 1) [...table.rows].forEach((row) => row.lastElementChild.remove());
   byId("more-samples").hidden = rows.length <= rowsOf.limit;
   byId("sample-count").textContent = count(rows.length, meta.unit) + (choosing() ? " selected" : "");
 };
