@@ -49,7 +49,8 @@ def moments_within_batches(
     """What clusters look like in every feature, about the mean of the batch of each row."""
     d = statistics.view.shape[1]
     counts, fourth = np.zeros(n_clusters), np.zeros(d)
-    sums, squares, cells = (np.zeros((n_clusters, d)) for _ in range(3))
+    sums = np.zeros((n_clusters, d))
+    squares, cells = sums.copy(), sums.copy()
     complete = True
     for one in range(int(batch.max()) + 1):
         rows = np.flatnonzero(batch == one)
