@@ -9,7 +9,6 @@ of the processor.
 """
 
 import argparse
-import csv
 import time
 import warnings
 from pathlib import Path
@@ -23,6 +22,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from _store import Store
 from _unseen_sets import ARTICLE, data, raw
 from fnmf import FNMF, DeepFNMF
 from fnmf.metrics import clustering_accuracy
@@ -31,7 +31,8 @@ SETS = (*ARTICLE, "coil20", "warppie10p")
 MIXED = "96 classes"
 IMAGES = {"orl": (32, 32), "coil20": (32, 32), "binary-alphadigits": (20, 16)}
 METHODS = ("FNMF", "DeepFNMF", "NMF", "PCA")
-FIELDS = ("data", "method", "seed", "acc", "linear", "neighbours", "falls", "same", "seconds")
+KEYS = ("data", "method", "seed")
+FIGURES = ("acc", "linear", "neighbours", "falls", "same", "seconds")
 
 
 def mixed() -> tuple[np.ndarray, np.ndarray]:
@@ -90,36 +91,6 @@ def one(method: str, name: str, seed: int) -> dict[str, float]:
     return found
 
 
-class Store:
-    """Rows of a CSV file, read once and appended to."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.rows = path, []
-        if path.exists():
-            with path.open() as file:
-                self.rows = list(csv.DictReader(file))
-
-    def has(self, *key: object) -> bool:
-        wanted = tuple(map(str, key))
-        return any(tuple(row[f] for f in FIELDS[:3]) == wanted for row in self.rows)
-
-    def add(self, *key: object, **figures: float) -> None:
-        values = [*map(str, key), *(f"{float(figures.get(f, np.nan)):.4g}" for f in FIELDS[3:])]
-        new = not self.rows
-        self.rows.append(dict(zip(FIELDS, values, strict=True)))
-        with self.path.open("a", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            if new:
-                writer.writerow(FIELDS)
-            writer.writerow(values)
-        print(*values, flush=True)
-
-    def mean(self, name: str, method: str, field: str) -> float:
-        key = name, method
-        found = [float(r[field]) for r in self.rows if (r["data"], r["method"]) == key]
-        return float(np.mean(found)) if found else np.nan
-
-
 def measure(store: Store, names: list[str], seeds: int) -> None:
     # Compiled code is loaded by the first fit, which is not to count.
     for model in (FNMF(2), DeepFNMF((3, 2))):
@@ -135,10 +106,13 @@ def bars(store: Store) -> list[tuple[str, float, float]]:
     """Name, figure and bar; a figure at or above its bar meets it."""
     rows, better, ratios = [], 0, []
     for name in SETS:
-        single, deep = (store.mean(name, m, "acc") for m in METHODS[:2])
+        single, deep = (store.mean(name, m) for m in METHODS[:2])
         rows.append((f"{name}: ACC", deep, single - 0.01))
         better += deep > single
-        ratios.append(store.mean(name, "DeepFNMF", "seconds") / store.mean(name, "FNMF", "seconds"))
+        ratios.append(
+            store.mean(name, "DeepFNMF", field="seconds")
+            / store.mean(name, "FNMF", field="seconds")
+        )
     rows.append(("sets with ACC above a single layer", float(better), 3.0))
     fallen = [float(r["falls"]) for r in store.rows if r["method"] == "DeepFNMF"]
     rows.append(("fits whose objective falls", float(np.mean(fallen)) if fallen else np.nan, 1.0))
@@ -147,7 +121,9 @@ def bars(store: Store) -> list[tuple[str, float, float]]:
         ("one layer equals FNMF bit for bit", float(np.mean(same)) if same else np.nan, 1.0)
     )
     for probe in ("linear", "neighbours"):
-        ours, *others = (store.mean(MIXED, m, probe) for m in ("DeepFNMF", "FNMF", "NMF", "PCA"))
+        ours, *others = (
+            store.mean(MIXED, m, field=probe) for m in ("DeepFNMF", "FNMF", "NMF", "PCA")
+        )
         rows.append((f"{MIXED}: {probe}", ours, max(others)))
     rows.append(("-CPU time over a single layer's, mean", -float(np.nanmean(ratios)), -3.0))
     rows.append(("-CPU time over a single layer's, longest", -float(np.nanmax(ratios)), -3.0))
@@ -157,12 +133,14 @@ def bars(store: Store) -> list[tuple[str, float, float]]:
 def markdown(store: Store) -> str:
     lines = ["| data | FNMF | DeepFNMF | CPU time over FNMF |", "|---|---|---|---|"]
     for name in SETS:
-        single, deep = (store.mean(name, m, "acc") for m in METHODS[:2])
-        ratio = store.mean(name, "DeepFNMF", "seconds") / store.mean(name, "FNMF", "seconds")
+        single, deep = (store.mean(name, m) for m in METHODS[:2])
+        ratio = store.mean(name, "DeepFNMF", field="seconds") / store.mean(
+            name, "FNMF", field="seconds"
+        )
         lines.append(f"| {name} | {single:.3f} | {deep:.3f} | {ratio:.1f} |")
     lines += ["", f"| codes of {MIXED} | linear probe | 5 neighbours |", "|---|---|---|"]
     for method in METHODS:
-        found = [store.mean(MIXED, method, probe) for probe in ("linear", "neighbours")]
+        found = [store.mean(MIXED, method, field=probe) for probe in ("linear", "neighbours")]
         lines.append(f"| {method} | {found[0]:.3f} | {found[1]:.3f} |")
     return "\n".join(lines)
 
@@ -175,7 +153,7 @@ def main() -> None:
     parser.add_argument("--print", action="store_true", help="print the tables only")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    store = Store(options.out)
+    store = Store(options.out, KEYS, FIGURES)
     if not options.print:
         measure(store, options.only, options.seeds)
     print(f"\n{'requirement':<44}{'found':>8}{'bar':>8}")

@@ -7,7 +7,6 @@ file as they come; a second run skips those already there. Labels are never used
 """
 
 import argparse
-import csv
 import time
 import warnings
 from collections.abc import Callable
@@ -20,6 +19,7 @@ from sklearn.metrics import roc_auc_score
 
 from _noise_methods import MAIN, OURS, PEERS, TUNED, Method
 from _relevance_cost import cost
+from _store import Store
 from fnmf import FNMF
 from fnmf.datasets import (
     add_noise_features,
@@ -42,7 +42,8 @@ HARDER = (
     "duplicated pixels",
     "100:1",
 )
-FIELDS = ("part", "data", "method", "seed", "acc", "auc", "own", "seconds")
+KEYS = ("part", "data", "method", "seed")
+FIGURES = ("acc", "auc", "own", "seconds")
 PUBLISHED = {"4x4": 0.4406, "6x6": 0.4067, "8x8": 0.3964}
 
 Data = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -135,38 +136,6 @@ def planted_row(seed: int) -> dict[str, float]:
     }
 
 
-class Store:
-    """Rows of a CSV file, read once and appended to."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.rows: list[dict[str, str]] = []
-        if path.exists():
-            with path.open() as file:
-                self.rows = list(csv.DictReader(file))
-
-    def has(self, *key: object) -> bool:
-        wanted = tuple(map(str, key))
-        return any(tuple(row[f] for f in FIELDS[:4]) == wanted for row in self.rows)
-
-    def add(self, *key: object, **figures: float) -> None:
-        values = [*map(str, key), *(f"{figures.get(f, np.nan):.5g}" for f in FIELDS[4:])]
-        self.rows.append(dict(zip(FIELDS, values, strict=True)))
-        with self.path.open("a", newline="") as file:
-            if file.tell() == 0:
-                csv.writer(file).writerow(FIELDS)
-            csv.writer(file).writerow(values)
-        print(*values, flush=True)
-
-    def mean(self, part: str, data: str, method: str, field: str = "acc") -> float:
-        found = [
-            float(row[field])
-            for row in self.rows
-            if (row["part"], row["data"], row["method"]) == (part, data, method)
-        ]
-        return float(np.mean(found)) if found else np.nan
-
-
 def measure(store: Store, parts: list[str], seeds: int) -> None:
     for part in parts:
         if part == "planted":
@@ -199,7 +168,7 @@ def bars(store: Store) -> list[tuple[str, float, float]]:
     for kind, q in NOISES:
         name = f"{kind} {q}"
         low = 0.9 if kind == "heavy-tailed" else 0.95
-        auc = store.mean("digits", name, "relevance", "auc")
+        auc = store.mean("digits", name, "relevance", field="auc")
         rows.append((f"digits + {q} {kind}: AUC", auc, low))
         acc = store.mean("digits", name, "relevance")
         if kind == "heavy-tailed":
@@ -208,7 +177,7 @@ def bars(store: Store) -> list[tuple[str, float, float]]:
             ratio = 0.95 if kind == "uniform" else 0.9
             rows.append((f"digits + {q} {kind}: ACC over clean", acc / clean, ratio))
     rows.append(("Yale: ACC", store.mean("yale", "clean", "relevance"), 0.55))
-    rows.append(("Yale + noise: AUC", store.mean("yale", "Noise", "relevance", "auc"), 0.99))
+    rows.append(("Yale + noise: AUC", store.mean("yale", "Noise", "relevance", field="auc"), 0.99))
     rivals = max(store.mean("yale", "Noise", name) for name in ("GNMF", "paper"))
     rows.append(("Yale + noise: ACC", store.mean("yale", "Noise", "relevance"), rivals))
     for kind, published in PUBLISHED.items():
@@ -225,12 +194,12 @@ def bars(store: Store) -> list[tuple[str, float, float]]:
         rows.append((f"{name}: ACC", best["relevance"], rival - 0.01))
     rows.append(("eight clean sets: mean gain", float(np.mean(gains)), 0.0))
     for kind in HARDER:
-        auc = store.mean("harder", kind, "relevance", "auc")
+        auc = store.mean("harder", kind, "relevance", field="auc")
         rows.append((f"digits, {kind}: AUC", auc, 0.95))
         acc = store.mean("harder", kind, "relevance")
         rows.append((f"digits, {kind}: ACC over clean", acc / clean, 0.9))
     for field, low in (("acc", 0.95), ("auc", 0.99), ("own", 0.9)):
-        found = store.mean("planted", "planted", "relevance", field)
+        found = store.mean("planted", "planted", "relevance", field=field)
         rows.append((f"planted subspaces: {field}", found, low))
     return rows
 
@@ -248,7 +217,7 @@ def markdown(store: Store) -> str:
             found = [store.mean(part, data, one) for one in tuned]
             found = [value for value in found if not np.isnan(value)]
             cells.append(f"{max(found):.3f}" if found else "")
-        auc = store.mean(part, data, "relevance", "auc")
+        auc = store.mean(part, data, "relevance", field="auc")
         cells.append("" if np.isnan(auc) else f"{auc:.3f}")
         lines.append(f"| {part}: {data} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -263,7 +232,7 @@ def main() -> None:
     parser.add_argument("--print", action="store_true", help="print the tables only")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    store = Store(options.out)
+    store = Store(options.out, KEYS, FIGURES)
     if not options.print:
         measure(store, options.only, options.seeds)
     print(f"\n{'requirement':<42}{'found':>8}{'bar':>8}")

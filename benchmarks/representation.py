@@ -8,7 +8,6 @@ CSV file as they come; a second run skips those already there. Prints the table 
 """
 
 import argparse
-import csv
 import warnings
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from _store import Store
 from _unseen_sets import data, noised
 from fnmf import FNMF
 
@@ -27,7 +27,8 @@ SETS = ("digits", "mfeat", "usps", "cnae-9", "yale", "orl", "coil20", "pbmc")
 # Noise features for each real one.
 RATIO = 5
 METHODS = ("FNMF", "NMF", "PCA")
-FIELDS = ("data", "noise", "codes", "method", "seed", "smoothness", "linear", "neighbours")
+KEYS = ("data", "noise", "codes", "method", "seed")
+FIGURES = ("smoothness", "linear", "neighbours")
 PROBES = ("linear", "neighbours")
 
 
@@ -47,36 +48,6 @@ def probes(codes: np.ndarray, y: np.ndarray, new: np.ndarray, z: np.ndarray) -> 
     return linear.score(new, z), KNeighborsClassifier(5).fit(codes, y).score(new, z)
 
 
-class Store:
-    """Rows of a CSV file, read once and appended to."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.rows = path, []
-        if path.exists():
-            with path.open() as file:
-                self.rows = list(csv.DictReader(file))
-
-    def has(self, *key: object) -> bool:
-        wanted = tuple(map(str, key))
-        return any(tuple(row[f] for f in FIELDS[:5]) == wanted for row in self.rows)
-
-    def add(self, *values: object) -> None:
-        row = dict(zip(FIELDS, map(str, values), strict=True))
-        new = not self.rows
-        self.rows.append(row)
-        with self.path.open("a", newline="") as file:
-            writer = csv.DictWriter(file, FIELDS, lineterminator="\n")
-            if new:
-                writer.writeheader()
-            writer.writerow(row)
-        print(*values, flush=True)
-
-    def mean(self, name: str, noise: int, codes: str, method: str, field: str) -> float:
-        key = name, str(noise), codes, method
-        found = [float(row[field]) for row in self.rows if tuple(row[f] for f in FIELDS[:4]) == key]
-        return float(np.mean(found)) if found else np.nan
-
-
 def measure(store: Store, names: list[str], methods: list[str], seeds: int) -> None:
     for seed in range(seeds):
         for noise in (0, RATIO):
@@ -87,17 +58,17 @@ def measure(store: Store, names: list[str], methods: list[str], seeds: int) -> N
                     for method in methods:
                         if not store.has(name, noise, codes, method, seed):
                             store.add(
-                                name, noise, codes, method, seed, *one(method, codes, parts, seed)
+                                name, noise, codes, method, seed, **one(method, codes, parts, seed)
                             )
 
 
-def one(method: str, codes: str, parts: list[np.ndarray], seed: int) -> tuple[str, ...]:
+def one(method: str, codes: str, parts: list[np.ndarray], seed: int) -> dict[str, float]:
     rows, new, y, z = parts
     k = len(np.unique(y))
     model = estimator(method, k if codes == "k" else 3 * k, k, seed)
     found = probes(model.fit_transform(rows), y, model.transform(new), z)
     smoothness = getattr(model, "smoothness_", np.nan)
-    return f"{smoothness:g}", *(f"{value:.4f}" for value in found)
+    return dict(zip(FIGURES, (smoothness, *found), strict=True))
 
 
 def markdown(store: Store) -> str:
@@ -110,7 +81,9 @@ def markdown(store: Store) -> str:
             cells = []
             for noise in (0, RATIO):
                 for method in METHODS:
-                    found = [store.mean(name, noise, codes, method, probe) for probe in PROBES]
+                    found = [
+                        store.mean(name, noise, codes, method, field=probe) for probe in PROBES
+                    ]
                     text = " / ".join(f"{value:.3f}" for value in found)
                     cells.append("" if np.isnan(found[0]) else text)
             lines.append(f"| {name} | {codes} | " + " | ".join(cells) + " |")
@@ -124,10 +97,10 @@ def bars(store: Store) -> list[tuple[str, float, float]]:
         clean = []
         for name in SETS:
             for codes in ("k", "3k"):
-                ours, *others = (store.mean(name, 0, codes, m, probe) for m in METHODS)
+                ours, *others = (store.mean(name, 0, codes, m, field=probe) for m in METHODS)
                 clean.append((ours, *others))
                 rows.append((f"{name}, {codes}: {probe}", ours, max(others) - 0.01))
-                noisy = store.mean(name, RATIO, codes, "FNMF", probe)
+                noisy = store.mean(name, RATIO, codes, "FNMF", field=probe)
                 rows.append((f"{name}, {codes}: {probe}, noise over clean", noisy / ours, 0.95))
         means = np.nanmean(clean, axis=0)
         rows.append((f"mean of clean sets: {probe}", float(means[0]), float(means[1:].max())))
@@ -143,7 +116,7 @@ def main() -> None:
     parser.add_argument("--print", action="store_true", help="print the tables only")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    store = Store(options.out)
+    store = Store(options.out, KEYS, FIGURES)
     if not options.print:
         measure(store, options.only, options.methods, options.seeds)
     print(f"\n{'requirement':<50}{'found':>8}{'bar':>8}")

@@ -8,7 +8,6 @@ file as they come; a second run skips what is there. Afterwards every bar is pri
 """
 
 import argparse
-import csv
 import time
 import warnings
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from sklearn.decomposition import NMF
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
+from _store import Store
 from _unseen_sets import (
     ALL,
     KINDS,
@@ -41,7 +41,8 @@ from fnmf.metrics import clustering_accuracy
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.weights import relevance
 
-FIELDS = ("part", "data", "method", "seed", "acc", "nmi", "auc", "structure", "seconds")
+KEYS = ("part", "data", "method", "seed")
+FIGURES = ("acc", "nmi", "auc", "structure", "seconds")
 NOISED = ("mfeat", "digits", "coil20", "pbmc")
 PEERS = ("KMeans", "KMeans, standardised", "Spectral, 5 nn")
 # Accuracies asked for on single sets.
@@ -106,39 +107,6 @@ METHODS: dict[str, Callable[[np.ndarray, int, int], Found]] = {
 }
 
 
-class Store:
-    """Rows of a CSV file, read once and appended to."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.rows = path, []
-        if path.exists():
-            with path.open() as file:
-                self.rows = list(csv.DictReader(file))
-
-    def has(self, *key: object) -> bool:
-        wanted = tuple(map(str, key))
-        return any(tuple(row[field] for field in FIELDS[:4]) == wanted for row in self.rows)
-
-    def add(self, key: tuple[object, ...], **figures: float) -> None:
-        values = [*map(str, key), *(f"{figures.get(f, np.nan):.5g}" for f in FIELDS[4:])]
-        self.rows.append(dict(zip(FIELDS, values, strict=True)))
-        with self.path.open("a", newline="") as file:
-            writer = csv.writer(file)
-            if file.tell() == 0:
-                writer.writerow(FIELDS)
-            writer.writerow(values)
-        print(*values, flush=True)
-
-    def values(self, part: str, name: str, method: str, field: str = "acc") -> np.ndarray:
-        key = part, name, method
-        rows = (row for row in self.rows if tuple(row[f] for f in FIELDS[:3]) == key)
-        return np.array([float(row[field]) for row in rows])
-
-    def mean(self, part: str, name: str, method: str = "FNMF", field: str = "acc") -> float:
-        values = self.values(part, name, method, field)
-        return float(values.mean()) if len(values) else np.nan
-
-
 def record(
     store: Store, part: str, name: str, method: str, seed: int, make: Callable[[], tuple]
 ) -> None:
@@ -155,7 +123,7 @@ def record(
         auc = area(X, real[0], told)
     acc = clustering_accuracy(y, labels)
     nmi = normalized_mutual_info_score(y, labels)
-    store.add(key, acc=acc, nmi=nmi, auc=auc, structure=found, seconds=seconds)
+    store.add(*key, acc=acc, nmi=nmi, auc=auc, structure=found, seconds=seconds)
 
 
 def area(X: np.ndarray, real: np.ndarray, told: np.ndarray) -> float:
@@ -210,7 +178,7 @@ def by_true_classes(store: Store, name: str, kind: str, ratio: int, seed: int) -
     classes = np.unique(y, return_inverse=True)[1]
     table = SampleTable(X.astype(np.float32), np.ones(X.shape[1]))
     found = relevance(table.moments(classes, classes.max() + 1))
-    store.add(key, auc=area(X, real, found))
+    store.add(*key, auc=area(X, real, found))
 
 
 def same_labels(store: Store, name: str, seed: int) -> None:
@@ -221,14 +189,14 @@ def same_labels(store: Store, name: str, seed: int) -> None:
     X, y = data(name)
     k = len(np.unique(y))
     dense, sparse = (ours(form, k, seed)[0] for form in (X, sp.csr_array(X)))
-    store.add(key, acc=adjusted_rand_score(dense, sparse))
+    store.add(*key, acc=adjusted_rand_score(dense, sparse))
 
 
 def ranks(store: Store, field: str) -> dict[str, float]:
     """Mean rank of each method over the sets, 1 for the best."""
     from scipy.stats import rankdata
 
-    table = [[store.mean("sets", n, m, field) for m in METHODS] for n in ALL]
+    table = [[store.mean("sets", n, m, field=field) for m in METHODS] for n in ALL]
     places = [rankdata(-np.array(row)) for row in table if not np.isnan(row).any()]
     return dict(zip(METHODS, np.mean(places, axis=0), strict=True)) if places else {}
 
@@ -250,42 +218,45 @@ def bars(store: Store) -> None:
             others = min(v for m, v in found.items() if m != "FNMF")
             say(f"mean rank, {field.upper()} (the best peer's)", found["FNMF"], others, low=False)
     gaps = {
-        n: store.mean("sets", n) - max(store.mean("sets", n, peer) for peer in PEERS) for n in ALL
+        n: store.mean("sets", n, "FNMF") - max(store.mean("sets", n, peer) for peer in PEERS)
+        for n in ALL
     }
     say("worst set against the best of three peers", min(gaps.values()), -0.03)
     say("sets not below the best of three peers", sum(g >= 0 for g in gaps.values()), 22)
     for name, asked in ASKED.items():
-        say(name, store.mean("sets", name), asked)
+        say(name, store.mean("sets", name, "FNMF"), asked)
     for name, before in BEFORE.items():
-        say(f"{name}, against 0.1.0", store.mean("sets", name), before - 0.01)
+        say(f"{name}, against 0.1.0", store.mean("sets", name, "FNMF"), before - 0.01)
     for name in NOISED:
-        clean = store.mean("sets", name)
+        clean = store.mean("sets", name, "FNMF")
         for kind in KINDS:
             for ratio in (3, 10):
                 row = f"{name} + {ratio} x {kind}"
-                say(f"{row}: ACC of clean", store.mean("noise", row) / clean, 0.95)
-                say(f"{row}: AUC", store.mean("noise", row, field="auc"), 0.95)
-                known = store.mean("noise", row, "true classes", "auc")
+                say(f"{row}: ACC of clean", store.mean("noise", row, "FNMF") / clean, 0.95)
+                say(f"{row}: AUC", store.mean("noise", row, "FNMF", field="auc"), 0.95)
+                known = store.mean("noise", row, "true classes", field="auc")
                 say(f"{row}: AUC, by the true classes", known, 0.95)
     for name in ("digits", "mfeat"):
-        ratio = store.mean("copies", name) / store.mean("sets", name)
+        ratio = store.mean("copies", name, "FNMF") / store.mean("sets", name, "FNMF")
         say(f"{name} + five noise columns x 40: ACC of clean", ratio, 0.9)
-    nulls = [store.mean("null", n, field="structure") for n in ALL]
+    nulls = [store.mean("null", n, "FNMF", field="structure") for n in ALL]
     known = [v for v in nulls if not np.isnan(v)]
     if known:
         say("shuffled sets called without structure, share", 1 - float(np.mean(known)), 0.95)
     structured = [
-        store.mean("sets", n, field="structure")
+        store.mean("sets", n, "FNMF", field="structure")
         for n in ALL
-        if max(store.mean("sets", n, peer, "nmi") for peer in PEERS) > 0.2
+        if max(store.mean("sets", n, peer, field="nmi") for peer in PEERS) > 0.2
     ]
     if structured:
         say("real sets called structured, share", float(np.mean(structured)), 1.0)
     for name in ("unbalanced", *(f"{table}, raw" for table in TABLES)):
         best = max(store.mean("more", name, peer) for peer in PEERS)
-        say(f"{name}, against the best of three peers", store.mean("more", name), best)
+        say(f"{name}, against the best of three peers", store.mean("more", name, "FNMF"), best)
     for name in ("cnae-9", "digits", "iris"):
-        say(f"{name}: dense and CSR, ARI", store.mean("more", f"{name}: dense and CSR"), 1.0)
+        say(
+            f"{name}: dense and CSR, ARI", store.mean("more", f"{name}: dense and CSR", "FNMF"), 1.0
+        )
 
 
 def markdown(store: Store) -> str:
@@ -310,7 +281,7 @@ def main() -> None:
     parser.add_argument("--print", action="store_true", help="print what is in the file")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
-    store = Store(options.out)
+    store = Store(options.out, KEYS, FIGURES)
     if not options.print:
         measure(store, options.only, options.seeds)
     bars(store)

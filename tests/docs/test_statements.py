@@ -1,6 +1,7 @@
 """What pages say of results and rules is so."""
 
 import csv
+import importlib.util
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -123,3 +124,11 @@ def test_the_default_has_one_name():
     with (ROOT / "results/runs.csv").open(encoding="utf-8", newline="") as file:
         used = {run["method"] for run in csv.DictReader(file)}
     assert {name for name in used if "FNMF" in name} == {name for name in entries if "FNMF" in name}
+
+
+def test_every_public_name_is_mentioned_in_a_guide():
+    path = ROOT / "benchmarks/house.py"
+    spec = importlib.util.spec_from_file_location("house", path)
+    house = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(house)
+    assert not list(house.unmentioned_names())
