@@ -168,7 +168,9 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
             found = getattr(self._scheme(settings), what)(fitted, settings, view, runner)
         return largest_where_empty(view, found, fitted) if what == "predict" else found
 
-    def _numbered(self, settings: Settings, data: Data) -> tuple[Settings, dict[str, Any]]:
+    def _numbered(
+        self, settings: Settings, data: Data, weights: np.ndarray | None = None
+    ) -> tuple[Settings, dict[str, Any]]:
         """Settings with a number of components, and what is to be kept of its choice."""
         from fnmf.choosing.number import NUMBERS, choose_number
         from fnmf.relevance.batches import largest_batch
@@ -187,6 +189,7 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
             data = view_of(data).subset(largest_batch(settings.batch)).X
             settings = replace(settings, batch=None)
         with workplace(self, data, settings.n_jobs) as (view, runner):
+            view.weighing(weights)
             number = choose_number(view, settings, NUMBERS, seed, runner, self._defaults)
         return asked.with_components(number.n_components), number.kept()
 

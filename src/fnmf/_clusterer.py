@@ -113,6 +113,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         ``"constant"``. Only for data of few columns, which are treated as a table.
     graph_ : csr_array of shape (n_samples, n_samples) or None
         Neighbour graph; ``None`` where samples are held to anchors.
+    graph_rows_ : ndarray of shape (n_samples,)
+        Row of ``graph_`` that each sample is, -1 if its weight is 0. Only where samples have
+        weights or equal each other, and ``graph_`` has the distinct ones.
     n_clusters_ : int
         Number of clusters, chosen or given.
     k_scores_ : structured ndarray
@@ -187,7 +190,12 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
 
     @with_callbacks
     def fit(
-        self, X: ArrayLike | sp.sparray, y: Any = None, *, batch: ArrayLike | None = None
+        self,
+        X: ArrayLike | sp.sparray,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        batch: ArrayLike | None = None,
     ) -> Self:
         """Find clusters and the features that they rest on.
 
@@ -197,6 +205,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
             Any real data; NaN are missing values.
         y : Ignored
             Present by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many samples each counts: one of weight 2 is the same as two equal ones, one of
+            weight 0 has no part in the fit. Equal rows are always taken together.
         batch : array-like of shape (n_samples,), default=None
             Batches, as for :meth:`fnmf.FNMF.fit`.
 
@@ -206,7 +217,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         """
         from fnmf._fitting import fit_estimator
 
-        fit_estimator(self, X, batch=batch)
+        fit_estimator(self, X, sample_weight=sample_weight, batch=batch)
         return self
 
     def transform(self, X: ArrayLike | sp.sparray) -> Any:

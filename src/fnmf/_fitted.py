@@ -19,8 +19,8 @@ def _kept(attribute: str, shape: str | None, default: Any = None, **traits: bool
     """A field that an estimator keeps under a name, with its shape in letters.
 
     Letters stand for sizes that must be the same everywhere: n samples, d features, c
-    components, m weightings, k clusters, r rows kept; ``None`` is no array. ``live``: the solver
-    goes on to change it. ``optional``: kept even if it is ``None``.
+    components, m weightings, k clusters, r rows kept, g of the graph; ``None`` is no array.
+    ``live``: the solver goes on to change it. ``optional``: kept even if it is ``None``.
     """
     return field(default=default, metadata={"attribute": attribute, "shape": shape, **traits})
 
@@ -55,6 +55,9 @@ class FittedClusters:
         Labels of ``rows``, where these are only some of the training data.
     centres : ndarray of shape (k, d) or None
         Means of the clusters in scaled rows, where these decide who belongs to them.
+    graph_rows : ndarray of shape (n,) or None
+        Which of ``rows`` and of the graph each sample is, -1 if it does not count; ``None`` where
+        all samples are different and count once.
     warnings : tuple of Warning
         What the user should be told.
     """
@@ -66,7 +69,8 @@ class FittedClusters:
     feature_relevance: np.ndarray | None = _kept("feature_relevance_", "d")
     feature_qvalues: np.ndarray | None = _kept("feature_qvalues_", "d")
     column_kinds: np.ndarray | None = _kept("column_kinds_", "d")
-    graph: sp.csr_array | None = _kept("graph_", "nn", optional=True)
+    graph: sp.csr_array | None = _kept("graph_", "gg", optional=True)
+    graph_rows: np.ndarray | None = _kept("graph_rows_", "n")
     labels: np.ndarray | None = _kept("labels_", "n")
     sample_confidence: np.ndarray | None = _kept("sample_confidence_", "n")
     second_labels: np.ndarray | None = _kept("second_labels_", "n")

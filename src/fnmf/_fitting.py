@@ -13,6 +13,7 @@ from fnmf._callbacks import IterationHooks
 from fnmf._checkpoint import open_checkpoint
 from fnmf._missing import Presence
 from fnmf._random import as_random_state
+from fnmf._weights import CountedRows, check_sample_weight, place_absent
 from fnmf.choosing.consensus import consensus
 from fnmf.choosing.starts import best_start
 from fnmf.factorization import Problem
@@ -26,6 +27,7 @@ def fit_estimator(
     X: Any,
     checkpoint: Any = None,
     guidance: Any = None,
+    sample_weight: Any = None,
     batch: Any = None,
 ) -> None:
     """Validate, fit from all starts, set the attributes and raise the warnings."""
@@ -33,6 +35,7 @@ def fit_estimator(
     scheme = estimator._scheme(settings)
     scheme.check(settings)
     data = estimator._checked(X, reset=True)
+    weights = check_sample_weight(sample_weight, data)
     presence = Presence.of(data)
     if presence is not None:
         if guidance is not None and not presence.rows.all():
@@ -45,11 +48,21 @@ def fit_estimator(
             settings = presence.settings(settings.for_data(data))
         data = presence.rows_with_values(data)
         batch = None if batch is None else np.asarray(batch)[presence.rows]
+        weights = None if weights is None else weights[presence.rows]
     if batch is not None:
+        if weights is not None:
+            raise ValueError("sample_weight does not go with batch; leave one of them out.")
         settings = settings.with_batch(check_batch(batch, data))
+    if not settings.automatic and not (settings.builds_graph and isinstance(settings.init, str)):
+        settings = settings.for_data(data)
+    counted = CountedRows.of(data, weights, settings, merge=guidance is None and batch is None)
+    given = data
+    if counted is not None:
+        settings, data = counted.settings(settings), counted.rows
+    weights = None if counted is None else counted.distinct.weights
     if guidance is not None:
         settings = guidance.settings(settings, data)
-    settings, number = estimator._numbered(settings, data)
+    settings, number = estimator._numbered(settings, data, weights)
     settings = settings.for_data(data)
     # Drawn again after the choice: a seed gives the same fit as with the number given.
     rng = as_random_state(estimator.random_state)
@@ -58,6 +71,7 @@ def fit_estimator(
     hooks = IterationHooks(estimator, data, settings.n_init, iterations, stages)
     free = estimator.random_state is None
     with workplace(estimator, data, settings.n_jobs) as (view, runner):
+        view.weighing(weights)
         cache, seeds = open_checkpoint(checkpoint, settings, view, drawn, runner, any_seeds=free)
         problem = Problem(
             settings,
@@ -71,12 +85,16 @@ def fit_estimator(
         fitted = best_start(problem, seeds[:-1], runner, scheme)
         if settings.consensus is not None:
             fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)
+    if counted is not None:
+        fitted = counted.all_rows(fitted)
     if presence is not None:
         names = getattr(estimator, "feature_names_in_", None)
         fitted = presence.all_rows(fitted)
         fitted = replace(fitted, warnings=(*presence.warnings(names), *fitted.warnings))
     number[estimator._number] = settings.n_components
-    estimator._adopt(replace(fitted, **number), data)
+    estimator._adopt(replace(fitted, **number), given)
+    if counted is not None:
+        place_absent(estimator, given, np.flatnonzero(counted.distinct.groups < 0))
     hooks.end()
     for warning in fitted.warnings:
         # Past ``fit`` and scikit-learn's wrapper, to the line that called it.

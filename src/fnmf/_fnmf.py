@@ -152,13 +152,15 @@ class FNMF(FactorisationBase):
         Share of each weighting on features with less than a hundredth of the mean energy.
     graph_ : csr_array of shape (n_samples, n_samples) or None
         Neighbour graph; ``None`` too where samples are held to anchors.
+    graph_rows_ : ndarray of shape (n_samples,)
+        Row of ``graph_`` that each sample is, -1 if its weight is 0. Only where samples have
+        weights or equal each other, and ``graph_`` has the distinct ones.
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample: with ``weighting="relevance"`` and a graph the partition of the
         graph with the largest modularity that was found, otherwise k-means on ``embedding_``.
     batch_relevance_ : ndarray of shape (n_features,)
-        Share of each feature's variance that batches explain beyond chance, where ``fit`` had
-        ``batch``: features with more of it than of ``feature_relevance_`` tell batches apart, not
-        groups.
+        Share of each feature's variance that batches explain beyond chance, if ``fit`` had
+        ``batch``; with more of it than of ``feature_relevance_`` it tells no groups apart.
     batch_mixing_ : ndarray of shape (n_clusters,)
         Entropy of the batches in each cluster as a share of that in all samples; 1 is well mixed.
     chosen_ : list of dict
@@ -314,6 +316,7 @@ class FNMF(FactorisationBase):
         X: ArrayLike | sp.sparray,
         y: Any = None,
         *,
+        sample_weight: ArrayLike | None = None,
         checkpoint: str | Path | Checkpoint | None = None,
         batch: ArrayLike | None = None,
     ) -> Self:
@@ -322,20 +325,20 @@ class FNMF(FactorisationBase):
         Parameters
         ----------
         X : {array-like, sparse matrix, memory map, MappedCSR} of shape (n_samples, n_features)
-            Non-negative data. Dense data may have missing values, NaN: statistics are those of
-            what was observed, missing values have no part in the data term, and where distances
-            are taken they are filled from the nearest samples.
+            Non-negative data. NaN are missing values: they have no part in statistics and data
+            term, and are filled from the nearest samples where distances are taken.
         y : Ignored
             Present by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many samples each counts: one of weight 2 is the same as two equal ones, one of
+            weight 0 has no part in the fit. Equal rows are always taken together.
         checkpoint : str, Path or Checkpoint, default=None
             A folder to which the fit writes every 30 seconds, or as a :class:`fnmf.Checkpoint`
             says, how far it has come. The same fit goes on from there if it was interrupted,
             and ends with the same result. A folder of another fit is refused.
         batch : array-like of shape (n_samples,), default=None
-            Names or numbers of batches: samples measured together, which differ from others in
-            more than their groups. Neighbours are then taken from every batch alike, features are
-            searched within the largest one, and relevance is that within batches. See
-            ``batch_relevance_`` and ``batch_mixing_``.
+            Names or numbers of batches, samples measured together: neighbours are taken from all
+            alike, and relevance is that within batches. Not with ``sample_weight``.
 
         Returns
         -------
@@ -343,5 +346,5 @@ class FNMF(FactorisationBase):
         """
         from fnmf._fitting import fit_estimator
 
-        fit_estimator(self, X, checkpoint, batch=batch)
+        fit_estimator(self, X, checkpoint, sample_weight=sample_weight, batch=batch)
         return self

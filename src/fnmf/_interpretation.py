@@ -184,12 +184,13 @@ class InterpretationMixin:
         model: Any = self
         settings, fitted = model._settings(), model._record.of(vars(self))
         own, row = _sample(self, fitted, sample)
+        kept_at = own if own is None or fitted.graph_rows is None else fitted.graph_rows[own]
         labels = fitted.labels if fitted.held_labels is None else fitted.held_labels
         assert labels is not None
         told = None
         if X is not None and own is not None:
             rows, _ = _rows_to_describe(fitted, X)
-            told = (_row(rows, own), rows)
+            told = (_row(rows, own), _kept_of(rows, fitted))
         elif _in_other_units(model):
             told = (model._as_given(row), model._as_given(fitted.rows))
         kept = fitted.rows
@@ -211,7 +212,7 @@ class InterpretationMixin:
                     labels,
                     cluster,
                     second,
-                    own,
+                    kept_at,
                     sure,
                     lambda rows: model._new_rows("predict", rows),
                     told,
@@ -279,7 +280,11 @@ def _rows_to_describe(fitted: FittedClusters, X: Any) -> tuple[Any, np.ndarray]:
     if X is None:
         labels = fitted.labels if fitted.held_labels is None else fitted.held_labels
         assert labels is not None
-        return fitted.rows, labels
+        if fitted.graph_rows is None:
+            return fitted.rows, labels
+        # As often as they are there: clusters are as large as they have samples.
+        at = fitted.graph_rows[fitted.graph_rows >= 0]
+        return view_of(fitted.rows).subset(at).X, labels[at]
     assert fitted.labels is not None
     rows: Any = X if hasattr(X, "shape") and not hasattr(X, "columns") else np.asarray(X)
     if rows.shape[0] != len(fitted.labels):
@@ -299,6 +304,8 @@ def _sample(estimator: Any, fitted: FittedClusters, sample: Any) -> tuple[int | 
         at = check_integer("sample", sample, low=0)
         if at >= n:
             raise ValueError(f"sample={at} is out of range: the model was fitted on {n} samples.")
+        if fitted.graph_rows is not None and fitted.graph_rows[at] >= 0:
+            return at, _row(fitted.rows, int(fitted.graph_rows[at]))
         if fitted.held_labels is not None:
             raise ValueError(
                 "The model keeps only some of its samples; pass the row itself as sample."
@@ -309,6 +316,15 @@ def _sample(estimator: Any, fitted: FittedClusters, sample: Any) -> tuple[int | 
     if data.shape[0] != 1:
         raise ValueError(f"sample has {data.shape[0]} rows; explain takes one at a time.")
     return None, data
+
+
+def _kept_of(rows: Any, fitted: FittedClusters) -> Any:
+    """Of all rows of the fit those that the model keeps."""
+    if fitted.graph_rows is None:
+        return rows
+    numbers, first = np.unique(fitted.graph_rows, return_index=True)
+    first = first[numbers >= 0]
+    return view_of(rows).subset(first[np.arange(fitted.rows.shape[0]) % len(first)]).X
 
 
 def _row(rows: Any, at: int) -> Any:

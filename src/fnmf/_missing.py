@@ -70,8 +70,10 @@ class Presence:
         assert fitted.labels is not None
         sizes = np.argsort(-np.bincount(fitted.labels), kind="stable")
         second = fitted.second_labels
-        graph = fitted.graph
-        if graph is not None:
+        graph, graph_rows = fitted.graph, fitted.graph_rows
+        if graph_rows is not None:
+            graph_rows = self._spread(graph_rows, -1)
+        elif graph is not None:
             places, n, entries = np.flatnonzero(self.rows), len(self.rows), sp.coo_array(graph)
             spots = places[entries.coords[0]], places[entries.coords[1]]
             graph = sp.csr_array((entries.data, spots), (n, n))
@@ -91,6 +93,7 @@ class Presence:
             sample_confidence=None if sure is None else self._spread(sure, 0),
             second_labels=None if second is None else self._spread(second, sizes[:2][-1]),
             graph=graph,
+            graph_rows=graph_rows,
             held_labels=fitted.labels if fitted.held_labels is None else fitted.held_labels,
         )
 

@@ -22,7 +22,7 @@ LAYERS = (
     ("_schemes",),
     ("choosing",),
     ("streaming",),
-    ("describe", "explain", "graph", "_interpretation", "_missing", "_recovery"),
+    ("describe", "explain", "graph", "_interpretation", "_missing", "_weights", "_recovery"),
     (
         "_fnmf",
         "_minibatch",

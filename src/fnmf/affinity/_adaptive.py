@@ -50,6 +50,16 @@ def adaptive_weights(distances: np.ndarray) -> np.ndarray:
     return np.where(equal, uniform, gaps / np.where(equal, 1.0, totals)).astype(dtype)
 
 
+def weigh_ties(shares: np.ndarray, indices: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Ties of rows to their neighbours, (n, K), if rows count as their weights.
+
+    A row that counts w times has w times the ties of one, and shares them out among its neighbours
+    as each of these counts.
+    """
+    pulled = shares * weights[indices]
+    return pulled * (weights / pulled.sum(axis=1))[:, None]
+
+
 def adaptive_neighbors(
     X: Any,
     n_neighbors: int = 5,
@@ -138,6 +148,8 @@ def neighbor_graph(
     del distances
     # graphs made with faiss are large: short row numbers where they suffice
     narrow = sp.get_index_dtype(maxval=2 * n_samples * k) if algorithm == "faiss" else np.int64
+    if references.weights is not None:
+        weights = weigh_ties(weights, indices, references.weights).astype(weights.dtype)
     A = _row_graph(indices.astype(narrow), weights)
     del indices, weights
     if symmetric:

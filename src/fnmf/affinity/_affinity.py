@@ -86,6 +86,8 @@ class Affinity(Protocol):
 
     graph: sp.csr_array | None
     anchors: np.ndarray | None
+    # Roots of what samples count; ``None`` if all count once.
+    root: np.ndarray | None
 
     def clusters(
         self, n_clusters: int, seed: int, known: KnownLabels | None = None
@@ -104,6 +106,7 @@ class NoAffinity:
 
     graph: sp.csr_array | None = None
     anchors: np.ndarray | None = None
+    root: np.ndarray | None = None
 
     def clusters(
         self, n_clusters: int, seed: int, known: KnownLabels | None = None
@@ -130,6 +133,7 @@ class GraphAffinity:
         defaults: Defaults = DEFAULTS,
     ) -> None:
         self.graph: sp.csr_array | None = graph
+        self.root = weighted.root
         self._weighted, self._runner, self._defaults = weighted, runner, defaults
 
     def clusters(
@@ -147,7 +151,8 @@ class GraphAffinity:
     def refine_labels(self, labels: RowArray, codes: RowArray, n_clusters: int) -> RowArray:
         rng, defaults = np.random.RandomState(0), self._defaults
         starts = range(defaults.code_starts)
-        others = [quick_kmeans(codes, n_clusters, rng) for _ in starts]
+        own = self._weighted.weights
+        others = [quick_kmeans(codes, n_clusters, rng, own) for _ in starts]
         return best_of(self._graph, [labels, *others], n_clusters, defaults).labels
 
     def votes(self, labels: RowArray, n_clusters: int) -> NeighborVotes | None:
@@ -187,7 +192,7 @@ class AnchorAffinity:
         cache: ArrayCache,
         defaults: Defaults = DEFAULTS,
     ) -> None:
-        n = weighted.shape[0]
+        n, self.root = weighted.shape[0], weighted.root
         chosen = drawn(n, defaults.n_anchors, np.random.RandomState(seed))
         self.anchors: np.ndarray | None = chosen
         self._view = weighted.subset(chosen)
@@ -209,8 +214,9 @@ class AnchorAffinity:
     def clusters(
         self, n_clusters: int, seed: int, known: KnownLabels | None = None
     ) -> RowArray | None:
-        graph = in_few_parts(small_graphs(self._rows), self._neighbors, n_clusters, self._defaults)
         view, runner, defaults, others = self._weighted, self._runner, self._defaults, []
+        graphs = small_graphs(self._rows, self._view.weights)
+        graph = in_few_parts(graphs, self._neighbors, n_clusters, defaults)
         if known is not None:
             others = [extend_labels(known, view, runner, self._view, defaults)]
         starts = defaults.partition_starts

@@ -12,7 +12,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from fnmf._compile import njit
-from fnmf.affinity._anchors import Nearest, vote
+from fnmf.affinity._anchors import Nearest, counted, vote
 from fnmf.affinity._moves import resolution
 from fnmf.data import View
 from fnmf.execution import BlockSource, RowArray, Rows, Runner
@@ -57,78 +57,86 @@ def cluster_by_anchors(
     """
     # As those of scikit-learn's k-means: half the room.
     labels = runner.empty(view, (), np.int32)
-    within, sizes = runner.sweep(_VoteWork(of_anchors), BlockSource(view), (labels, *nearest))
-    mass, n = np.where(mass > 0, mass, 1), view.shape[0]
+    rows = (labels, *nearest, *counted(view))
+    within, sizes = runner.sweep(_VoteWork(of_anchors), BlockSource(view), rows)
+    mass, n = np.where(mass > 0, mass, 1), view.total
     price = resolution(len(sizes), defaults)
     value = _modularity(within, sizes, mass, n, price)
     for _ in range(defaults.anchor_sweeps):
         before, work = labels.copy(), _MoveWork(mass, within, sizes, n, price)
-        change = runner.sweep(work, BlockSource(view), (labels, *nearest))
+        change = runner.sweep(work, BlockSource(view), rows)
         within, sizes = within + change.within, sizes + change.sizes
         last, value = value, _modularity(within, sizes, mass, n, price)
         if value < last:
             # Blocks that all do the same go too far together.
             return before
-        if change.moved[0] <= defaults.still * n:
+        if change.moved[0] <= defaults.still * view.shape[0]:
             break
     return labels
 
 
 def _modularity(
-    within: np.ndarray, sizes: np.ndarray, mass: np.ndarray, n: int, resolution: float
+    within: np.ndarray, sizes: np.ndarray, mass: np.ndarray, n: float, resolution: float
 ) -> float:
-    """Ties within clusters beyond what their sizes would give; all degrees are 1."""
+    """Ties within clusters beyond what their sizes would give; degrees are what samples count."""
     tied = float(np.sum(within**2 / mass[:, None])) / n
     return tied - resolution * float(np.sum((sizes / n) ** 2))
 
 
 @dataclass(frozen=True)
 class _VoteWork:
-    """The cluster that most of a sample's anchors are in; rows are labels, anchors and shares."""
+    """The cluster of most of a sample's anchors; rows are labels, anchors, shares, counts."""
 
     fills: ClassVar = (0,)
     of_anchors: np.ndarray
 
     def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[np.ndarray, ...]]:
-        labels, *nearest = rows
-        labels[:] = vote(Nearest(*nearest), self.of_anchors)
-        k = int(self.of_anchors.max()) + 1
-        shares = nearest[1].astype(np.float64)
-        return rows, _masses(nearest[0], shares, labels, len(self.of_anchors), k)
+        labels, anchors, shares, *weights = rows
+        labels[:] = vote(Nearest(anchors, shares), self.of_anchors)
+        sizes = len(self.of_anchors), int(self.of_anchors.max()) + 1
+        shares = shares.astype(np.float64)
+        return rows, _masses(anchors, shares, _each(weights), labels, *sizes)
 
 
 @dataclass(frozen=True)
 class _MoveWork:
-    """One time through the samples of a block; rows are labels, anchors and shares."""
+    """One time through the samples of a block; rows are labels, anchors, shares, counts."""
 
     fills: ClassVar = (0,)
     mass: np.ndarray
     within: np.ndarray
     sizes: np.ndarray
-    n: int
+    n: float
     resolution: float
 
     def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, Held]:
-        labels, anchors, shares = rows
+        labels, anchors, shares, *weights = rows
         now = Held(self.within.copy(), self.sizes.copy(), np.zeros(1))
-        _move(anchors, shares.astype(np.float64), self.mass, labels, *now, self.n, self.resolution)
+        given = anchors, shares.astype(np.float64), _each(weights)
+        _move(*given, self.mass, labels, *now, float(self.n), self.resolution)
         change = Held(now.within - self.within, now.sizes - self.sizes, now.moved)
         return rows, change
 
 
+def _each(weights: list[np.ndarray]) -> np.ndarray:
+    """What samples count; an empty array if all count once."""
+    return weights[0] if weights else np.empty(0)
+
+
 @njit(nogil=True, cache=True)
-def _masses(anchors, shares, labels, n_anchors, k):  # type: ignore[no-untyped-def]
+def _masses(anchors, shares, weights, labels, n_anchors, k):  # type: ignore[no-untyped-def]
     within, count = np.zeros((n_anchors, k)), np.zeros(k)
     for i in range(len(labels)):
-        count[labels[i]] += 1
+        own = weights[i] if len(weights) else 1.0
+        count[labels[i]] += own
         for e in range(anchors.shape[1]):
-            within[anchors[i, e], labels[i]] += shares[i, e]
+            within[anchors[i, e], labels[i]] += own * shares[i, e]
     return within, count
 
 
 @njit(nogil=True, cache=True)
-def _move(anchors, shares, mass, labels, within, count, moved, n, resolution):  # type: ignore[no-untyped-def]
-    """Changes labels and masses; every sample has degree 1, since rows of Z sum to 1."""
+def _move(anchors, shares, weights, mass, labels, within, count, moved, n, resolution):  # type: ignore[no-untyped-def]
+    """Changes labels and masses; a sample has the degree it counts, since rows of Z sum to 1."""
     held, k = anchors.shape[1], len(count)
     tied, here = np.zeros(k), np.bincount(labels, minlength=k)
     for i in range(len(labels)):
@@ -137,13 +145,14 @@ def _move(anchors, shares, mass, labels, within, count, moved, n, resolution):  
         if here[own] == 1:
             continue
         tied[:] = 0
+        size = weights[i] if len(weights) else 1.0
         itself = 0.0
         for e in range(held):
             share = shares[i, e] / mass[anchors[i, e]]
-            itself += share * shares[i, e]
+            itself += share * size * shares[i, e]
             for a in range(k):
                 tied[a] += share * within[anchors[i, e], a]
-        best, most = own, tied[own] - itself - resolution * (count[own] - 1) / n
+        best, most = own, tied[own] - itself - resolution * (count[own] - size) / n
         for a in range(k):
             gain = tied[a] - resolution * count[a] / n
             if a != own and gain > most + 1e-12:
@@ -152,9 +161,9 @@ def _move(anchors, shares, mass, labels, within, count, moved, n, resolution):  
             labels[i] = best
             here[own] -= 1
             here[best] += 1
-            count[own] -= 1
-            count[best] += 1
+            count[own] -= size
+            count[best] += size
             for e in range(held):
-                within[anchors[i, e], own] -= shares[i, e]
-                within[anchors[i, e], best] += shares[i, e]
+                within[anchors[i, e], own] -= size * shares[i, e]
+                within[anchors[i, e], best] += size * shares[i, e]
             moved[0] += 1

@@ -99,11 +99,22 @@ class _Search:
 
 def anchor_mass(nearest: Nearest, n_anchors: int, view: View, runner: Runner) -> np.ndarray:
     """Λ: the sum of the weights to each anchor."""
-    return runner.sum_rows(partial(_mass, n_anchors), BlockSource(view), *nearest)[0]
+    rows = (*nearest, *counted(view))
+    return runner.sum_rows(partial(_mass, n_anchors), BlockSource(view), *rows)[0]
 
 
-def _mass(n_anchors: int, indices: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray]:
-    return (np.bincount(indices.ravel(), shares.ravel().astype(np.float64), n_anchors),)
+def counted(view: View) -> Rows:
+    """What samples count, as rows for a sweep; nothing if all count once."""
+    return () if view.weights is None else (view.weights,)
+
+
+def _mass(
+    n_anchors: int, indices: np.ndarray, shares: np.ndarray, *weights: np.ndarray
+) -> tuple[np.ndarray]:
+    shares = shares.astype(np.float64)
+    for own in weights:
+        shares = shares * own[:, None]
+    return (np.bincount(indices.ravel(), shares.ravel(), n_anchors),)
 
 
 def vote(nearest: Nearest, labels: np.ndarray) -> np.ndarray:

@@ -53,18 +53,20 @@ def confidence(
     ``stability`` is the share of each cluster that comes back from halves of the samples. Where no
     other cluster has a vote, the second is the one whose centre is nearest to the codes.
     """
-    n, feed = len(of.labels), BlockSource(view)
+    n, feed = view.total, BlockSource(view)
+    weights = () if view.weights is None else (view.weights,)
     ballots = of.ballots or NeighborVotes((), _nobody)
     rows = (of.labels, of.codes, *ballots.rows)
-    counts, sums, squares = runner.sum_rows(partial(_centre_sums, n_clusters), feed, *rows[:2])
-    means = sums / np.maximum(counts, 1)[:, None]
+    given = (*rows[:2], *weights)
+    counts, sums, squares = runner.sum_rows(partial(_centre_sums, n_clusters), feed, *given)
+    means = sums / np.where(counts > 0, counts, 1)[:, None]
     within = max(float(squares - np.vdot(means, sums)), 0.0)
     centres = Centres(counts, means, within / n / of.codes.shape[1])
     if stability is None:
-        own_votes = partial(_own_votes, centres, ballots.counted)
-        (own,) = runner.sum_rows(own_votes, feed, *rows)
+        own_votes = partial(_own_votes, centres, ballots.counted, len(weights))
+        (own,) = runner.sum_rows(own_votes, feed, *weights, *rows)
         base, slope, cluster, everyone = defaults.confidence_by_votes
-        level = base + cluster * _odds(own / np.maximum(counts, 1))
+        level = base + cluster * _odds(own / np.where(counts > 0, counts, 1))
         level = level + everyone * _odds(own.sum() / n)
     else:
         base, slope, back = defaults.confidence
@@ -111,24 +113,28 @@ class Centres(NamedTuple):
 
 
 def _centre_sums(
-    n_clusters: int, labels: np.ndarray, codes: np.ndarray
+    n_clusters: int, labels: np.ndarray, codes: np.ndarray, own: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sizes of the clusters, sums of their codes, squares of all."""
-    members = indicator(labels, n_clusters, np.dtype(np.float64))
+    """Sizes of the clusters, sums of their codes, squares of all, samples as they count."""
+    members = indicator(labels, n_clusters, np.dtype(np.float64), own)
     squares = np.einsum("ic,ic->", codes, codes, dtype=np.float64)
-    return np.bincount(labels, minlength=n_clusters), members @ codes, np.asarray(squares)
+    if own is not None:
+        squares = own @ np.sum(codes.astype(np.float64) ** 2, axis=1)
+    return np.bincount(labels, own, n_clusters), members @ codes, np.asarray(squares)
 
 
 def _own_votes(
     centres: Centres,
     counted: Callable[..., np.ndarray | None],
-    labels: np.ndarray,
-    codes: np.ndarray,
-    *ballots: np.ndarray,
+    weighted: int,
+    *rows: np.ndarray,
 ) -> tuple[np.ndarray]:
-    """Votes of samples for their own clusters, by cluster."""
+    """Votes of samples for their own clusters, by cluster; rows begin with what samples count."""
+    labels, codes, *ballots = rows[weighted:]
     votes = counted(*ballots)
     own = _own(centres.votes(codes) if votes is None else votes, labels)
+    for each in rows[:weighted]:
+        own = own * each
     return (np.bincount(labels, own, len(centres.counts)),)
 
 

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from fnmf._compile import njit
-from fnmf.affinity._adaptive import adaptive_weights
+from fnmf.affinity._adaptive import adaptive_weights, weigh_ties
 from fnmf.kernels.csr import dense_products
 from fnmf.kernels.nearest import few_nearest
 from fnmf.relevance.defaults import DEFAULTS, Defaults
@@ -78,18 +78,18 @@ def products_with(rows: Any, others: Any, place: np.ndarray | None = None) -> np
     return dense_products(rows.indptr, rows.indices, rows.data, *parts, others.shape[1])
 
 
-def small_graph(rows: Any, n_neighbors: int) -> sp.csr_array:
+def small_graph(rows: Any, n_neighbors: int, weights: np.ndarray | None = None) -> sp.csr_array:
     """Symmetric graph of the nearest neighbours of ``rows``, dense or CSR."""
-    return small_graphs(rows).build(n_neighbors)
+    return small_graphs(rows, weights).build(n_neighbors)
 
 
-def small_graphs(rows: Any) -> Graphs:
-    """Graphs of any number of neighbours of the same rows."""
+def small_graphs(rows: Any, weights: np.ndarray | None = None) -> Graphs:
+    """Graphs of any number of neighbours of the same rows, which count as their weights."""
     products = products_with(rows, turned(rows))
-    return Graphs(partial(_graph, products), partial(_reach, products))
+    return Graphs(partial(_graph, products, weights), partial(_reach, products))
 
 
-def _graph(products: np.ndarray, n_neighbors: int) -> sp.csr_array:
+def _graph(products: np.ndarray, own: np.ndarray | None, n_neighbors: int) -> sp.csr_array:
     n = len(products)
     if n == 2:
         # There is no further row for a weight to fall to: each is all that the other has.
@@ -98,6 +98,8 @@ def _graph(products: np.ndarray, n_neighbors: int) -> sp.csr_array:
     squares = np.diag(products).astype(np.float64)
     indices, distances = few_nearest(products, squares, squares, k + 1, True)
     weights = adaptive_weights(distances)
+    if own is not None:
+        weights = weigh_ties(weights, indices[:, :k], own)
     pointers = np.arange(0, n * k + 1, k)
     A = sp.csr_array((weights.ravel(), indices[:, :k].ravel(), pointers), (n, n))
     S = sp.csr_array(A + A.T)

@@ -121,14 +121,15 @@ def score_numbers(
     rows, near = _prepared(context, chosen)
     if context.table.range_units is not None:
         return _found_again(rows, np.array(numbers), context)
-    graph = small_graph(rows, near)
+    own = context.table.weights
+    graph = small_graph(rows, near, own)
     labels = _clusters(graph, numbers, context, runner)
     everyone = np.arange(rows.shape[0])
     halves = feature_halves(context, chosen, near, defaults.splits)
     judges = [(half, everyone) for half in halves]
     if not judges:
         # Too few features to do without half of them: graphs of half of the rows must do.
-        pairs = row_halves(rows, near, defaults.splits, context.seed, defaults)
+        pairs = row_halves(rows, near, defaults.splits, context.seed, defaults, own)
         judges = [(half.graph, half.rows) for pair in pairs for half in pair]
     tied = np.array(
         [
@@ -156,7 +157,7 @@ def _found_again(rows: np.ndarray, numbers: np.ndarray, context: SearchContext) 
     inside = np.empty((defaults.number_halves, len(numbers)))
     for shares in inside:
         half = np.sort(rng.permutation(rows.shape[0])[: rows.shape[0] // 2])
-        again = (cluster_table(one, rows[half], "means") for one in asked)
+        again = (cluster_table(one, rows, "means", half) for one in asked)
         pairs = zip(labels[:, half], again, strict=True)
         shares[:] = [adjusted_rand_score(*pair) for pair in pairs]
     mean = inside.mean(axis=0)
@@ -173,7 +174,8 @@ def score_table(
     defaults = context.defaults
     halves = feature_halves(context, chosen, near, defaults.row_splits)
     two_by_two = [halves[i : i + 2] for i in range(0, len(halves), 2)]
-    pairs = row_halves(rows, near, defaults.row_splits, context.seed, defaults)
+    own = context.table.weights
+    pairs = row_halves(rows, near, defaults.row_splits, context.seed, defaults, own)
 
     def agree(k: int) -> tuple[float, float]:
         across = [features_agree(two, k, context.seed, defaults) for two in two_by_two]

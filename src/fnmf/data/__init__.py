@@ -2,6 +2,7 @@
 
 from fnmf.data._blocks import BATCH, spans
 from fnmf.data._csr import SPARSE_BELOW, canonical, check_structure
+from fnmf.data._distinct import DistinctRows, distinct_rows
 from fnmf.data._draw import drawn
 from fnmf.data._mapped import MappedCSR
 from fnmf.data._missing import (
@@ -20,6 +21,7 @@ __all__ = [
     "BATCH",
     "SPARSE_BELOW",
     "Data",
+    "DistinctRows",
     "ExpectedView",
     "Fill",
     "IncompleteView",
@@ -30,6 +32,7 @@ __all__ = [
     "canonical",
     "check_structure",
     "dense_if_missing",
+    "distinct_rows",
     "drawn",
     "has_missing",
     "is_dask",

@@ -31,20 +31,22 @@ class DenseView(View):
 
     def scaled(self, scaling: Scaling, drop: bool = False) -> DenseView:
         if not drop or scaling.columns.all():
-            return DenseView(self.X, scaling)
+            return DenseView(self.X, scaling).weighing(self.weights)
         columns = np.flatnonzero(scaling.columns)
-        return DenseView(self.X, scaling.of_columns(columns), columns)
+        view = DenseView(self.X, scaling.of_columns(columns), columns)
+        return view.weighing(self.weights)
 
     def subset(self, rows: np.ndarray) -> DenseView:
         scaling = self._exact_scaling
         view = DenseView(self._chosen(rows), None if scaling is None else scaling.of_rows(rows))
         view.kept = self.kept
-        return view
+        return view.weighing(self.weights, rows)
 
     def part(self, start: int, stop: int) -> DenseView:
         scaling = self._exact_scaling
-        own = None if scaling is None else scaling.of_rows(slice(start, stop))
-        return DenseView(self.X[start:stop], own, self._columns)
+        rows = slice(start, stop)
+        own = None if scaling is None else scaling.of_rows(rows)
+        return DenseView(self.X[rows], own, self._columns).weighing(self.weights, rows)
 
     def blocks(self) -> list[tuple[int, int]]:
         return dense_blocks(*self.shape)

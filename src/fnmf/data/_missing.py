@@ -94,25 +94,27 @@ class IncompleteView(DenseView):
 
     def scaled(self, scaling: Scaling, drop: bool = False) -> IncompleteView:
         if not drop or scaling.columns.all():
-            return IncompleteView(self.X, self.fill, scaling)
+            return IncompleteView(self.X, self.fill, scaling).weighing(self.weights)
         columns = np.flatnonzero(scaling.columns)
-        return IncompleteView(self.X, self.fill, scaling.of_columns(columns), columns)
+        view = IncompleteView(self.X, self.fill, scaling.of_columns(columns), columns)
+        return view.weighing(self.weights)
 
     def filled_by(self, fill: Fill) -> IncompleteView:
         """The same rows as they are, filled from elsewhere."""
-        return IncompleteView(self.X, fill)
+        return IncompleteView(self.X, fill).weighing(self.weights)
 
     def subset(self, rows: np.ndarray) -> IncompleteView:
         scaling = self._exact_scaling
         own = None if scaling is None else scaling.of_rows(rows)
         view = IncompleteView(self._chosen(rows), self._own_fill.of_rows(rows), own)
         view.kept = self.kept
-        return view
+        return view.weighing(self.weights, rows)
 
     def part(self, start: int, stop: int) -> IncompleteView:
         scaling, own = self._exact_scaling, slice(start, stop)
         of_rows = None if scaling is None else scaling.of_rows(own)
-        return IncompleteView(self.X[own], self.fill.of_rows(own), of_rows, self._columns)
+        view = IncompleteView(self.X[own], self.fill.of_rows(own), of_rows, self._columns)
+        return view.weighing(self.weights, own)
 
     def observed(self, start: int, stop: int) -> np.ndarray:
         """Which cells of these rows are not missing."""

@@ -29,16 +29,20 @@ class SparseView(View):
             self.filled = len(X.data) / max(X.shape[0] * X.shape[1], 1)
 
     def scaled(self, scaling: Scaling, drop: bool = False) -> SparseView:
-        return SparseView(self.X, scaling)
+        return SparseView(self.X, scaling).weighing(self.weights)
 
     def dense(self) -> View:
-        return DenseView(self.matrix(self.stored(0, self.shape[0])).toarray())
+        whole = self.matrix(self.stored(0, self.shape[0])).toarray()
+        return DenseView(whole).weighing(self.weights)
 
     def subset(self, rows: np.ndarray) -> SparseView:
         scaling = self._exact_scaling
         values, indices, pointers = self._gathered(rows)
+        # scikit-learn wants the index type that it was given.
+        pointers = pointers.astype(self.X.indptr.dtype, copy=False)
         chosen = sp.csr_array((values, indices, pointers), shape=(len(rows), self.shape[1]))
-        return SparseView(chosen, None if scaling is None else scaling.of_rows(rows))
+        own = None if scaling is None else scaling.of_rows(rows)
+        return SparseView(chosen, own).weighing(self.weights, rows)
 
     def part(self, start: int, stop: int) -> SparseView:
         scaling = self._exact_scaling
@@ -47,7 +51,8 @@ class SparseView(View):
         span = slice(int(pointers[0]), int(pointers[-1]))
         arrays = np.asarray(self.X.data[span]), np.asarray(self.X.indices[span])
         shape = (stop - start, self.shape[1])
-        return SparseView(sp.csr_array((*arrays, pointers - pointers[0]), shape=shape), own)
+        rows = sp.csr_array((*arrays, pointers - pointers[0]), shape=shape)
+        return SparseView(rows, own).weighing(self.weights, slice(start, stop))
 
     def blocks(self) -> list[tuple[int, int]]:
         return sparse_blocks(*self.shape, len(self.X.indices))

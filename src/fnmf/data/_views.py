@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from hashlib import sha256
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -45,6 +45,8 @@ class View(ABC):
         Whether cells are missing; these are filled on the way.
     filled : float
         Share of entries that are stored, if a dense copy may be made; else 0.
+    weights : ndarray of shape (n,) or None
+        As how many rows each counts; ``None`` if all count once.
     """
 
     sparse: bool
@@ -52,6 +54,7 @@ class View(ABC):
     incomplete: bool = False
     filled: float = 0.0
     in_place: np.ndarray | None = None
+    weights: np.ndarray | None = None
     shape: tuple[int, int]
     kept: np.ndarray
 
@@ -64,6 +67,21 @@ class View(ABC):
     def constant(self, value: float) -> np.ndarray:
         """The same number for every row, kept once."""
         return np.broadcast_to(np.float64(value), self.shape[:1])
+
+    @property
+    def total(self) -> float:
+        """How many rows there are, as they count."""
+        return self.shape[0] if self.weights is None else float(self.weights.sum())
+
+    @property
+    def root(self) -> np.ndarray | None:
+        """Roots of the weights; ``None`` if all rows count once."""
+        return None if self.weights is None else np.sqrt(self.weights)
+
+    def weighing(self, weights: np.ndarray | None, rows: Any = slice(None)) -> Self:
+        """This view with weights, those of some rows of another."""
+        self.weights = None if weights is None else weights[rows]
+        return self
 
     def dense(self) -> View:
         """The same rows as they are, dense."""
@@ -119,6 +137,8 @@ class View(ABC):
         whole = sha256()
         for part in self.stored(0, self.shape[0]):
             whole.update(np.ascontiguousarray(part).reshape(-1).data)
+        if self.weights is not None:
+            whole.update(self.weights.data)
         return whole.digest()
 
     def rows(self, start: int, stop: int) -> Any:

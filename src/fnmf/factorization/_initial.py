@@ -131,11 +131,13 @@ def _kmeans(
     defaults: Defaults,
 ) -> Start:
     """V from a k-means partition, U from its means."""
-    rows = _some_rows(view, rng)
+    rows, weights = _some_rows(view, rng)
     seed = rng.randint(np.iinfo(np.int32).max)
     # Duplicated samples can be fewer than they look; a centre without samples starts at the mean.
-    centres = _distinct_centres(rows, n_components, seed)
+    centres = _distinct_centres(rows, n_components, seed, weights)
     mean = np.asarray(rows.mean(axis=0), dtype=np.float64).ravel()
+    if weights is not None:
+        mean = weights @ rows / weights.sum()
     U = np.tile(mean[:, None], (1, n_components))
     # A share of the mean keeps entries off 0, which a multiplicative update could never leave.
     share = defaults.negligible
@@ -149,21 +151,25 @@ def _nearest(centres: np.ndarray, part: View) -> np.ndarray:
     return concatenated(pairwise_distances_argmin(part.rows(*span), centres) for span in few)
 
 
-def _distinct_centres(rows: Any, n_components: int, seed: int) -> np.ndarray:
+def _distinct_centres(
+    rows: Any, n_components: int, seed: int, weights: np.ndarray | None
+) -> np.ndarray:
     count = rows.shape[0]
     if isinstance(rows, np.ndarray):
         count = count_distinct(rows, n_components)
     count = min(n_components, count)
-    model = fit_kmeans(rows, count, n_init=_KMEANS_STARTS, random_state=seed)
+    model = fit_kmeans(rows, count, n_init=_KMEANS_STARTS, random_state=seed, weights=weights)
     return model.cluster_centers_.astype(np.float64)
 
 
-def _some_rows(view: View, rng: np.random.RandomState) -> Any:
+def _some_rows(view: View, rng: np.random.RandomState) -> tuple[Any, np.ndarray | None]:
+    """Rows for k-means, and what they count."""
     n_samples = view.shape[0]
     if n_samples > _KMEANS_ROWS:
         chosen = drawn(n_samples, _KMEANS_ROWS, rng)
     elif view.remote:
         chosen = np.arange(n_samples)
     else:
-        return view.rows(0, n_samples)
-    return view.narrowed(view.take(chosen))
+        return view.rows(0, n_samples), view.weights
+    weights = None if view.weights is None else view.weights[chosen]
+    return view.narrowed(view.take(chosen)), weights

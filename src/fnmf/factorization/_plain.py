@@ -100,7 +100,13 @@ class PlainScheme(Scheme):
 
     def __init__(self, problem: Problem, runner: Runner) -> None:
         self.problem, self.settings, self.runner = problem, problem.settings, runner
-        self.context = ExecutionContext(problem.view, runner)
+        view, root = problem.view, problem.view.root
+        # With rows and codes times these roots, samples have their weights in the data term.
+        if root is not None:
+            each = plain_scaling(view.shape[0], np.ones(view.shape[1]))
+            view = view.scaled(replace(each, rows=root)).weighing(None)
+        self.root = root
+        self.context = ExecutionContext(view, runner)
         self.graph = self.settings.graph
         if self.settings.builds_graph:
             self.graph = self._neighbor_graph(problem.view, "graph")
@@ -218,6 +224,8 @@ class PlainScheme(Scheme):
             rng,
             self.runner,
         )
+        if self.root is not None:
+            V = V * self.root[:, None].astype(V.dtype)
         even = np.full(settings.n_weightings, 1 / settings.n_weightings, V.dtype)
         P = even[None] if self.shared else same_rows(even, self.problem.view, self.runner)
         return Factors(U, V, P, weights)
@@ -228,7 +236,7 @@ class PlainScheme(Scheme):
         settings = self.settings
         objective = Objective(
             weighting=self.weighting(),
-            ties=graph_ties(graph, float(settings.smoothness), self.problem.view.dtype),
+            ties=graph_ties(graph, float(settings.smoothness), self.problem.view.dtype, self.root),
             rows=EvenRows(),
             basis=UnitBasis() if settings.normalize_components else FreeBasis(),
             shared=self.shared,
@@ -258,13 +266,14 @@ class PlainScheme(Scheme):
     def _end_on_exact_codes(self, result: Result) -> None:
         """Without a graph rows are independent: end with the row solve that ``transform`` does."""
         weighting = self.weighting()
-        view, factors = self.problem.view, result.factors
+        view, factors = self.context.view, result.factors
         loss = exact_codes(view, factors, weighting, self.shared, self.runner)
         result.objective = loss + weighting.penalty(factors.weights)
 
     def _model(self, factors: Factors, graph: sp.csr_array | None) -> Fitted:
         """What a model needs in order to transform, at the end or on the way."""
-        view, dtype, weights = self.problem.view, factors.V.dtype, factors.weights
+        view, factors = self.problem.view, factors.without(self.root)
+        dtype, weights = factors.V.dtype, factors.weights
         share = self._share(factors.P)
         return Fitted(
             components=np.ascontiguousarray(factors.U.T),
@@ -282,7 +291,7 @@ class PlainScheme(Scheme):
         """How much samples use each weighting on average."""
         if len(P) == 1:
             return P[0].astype(np.float64)
-        return sums_of(P, self.problem.view, self.runner) / len(P)
+        return sums_of(P, self.problem.view, self.runner) / self.problem.view.total
 
     def _weight_warnings(self, model: Fitted, energy: np.ndarray) -> tuple[Warning, ...]:
         """What is wrong with the weights."""

@@ -39,7 +39,7 @@ def read_matrix(path: Path) -> Any:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                matrix: Any = scipy.io.mmread(body, spmatrix=False)
+                matrix: Any = scipy.io.mmread(body)
         except (ValueError, OverflowError) as error:
             if isinstance(error, TableError):
                 raise

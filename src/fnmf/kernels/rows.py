@@ -58,7 +58,7 @@ def assign_row(residuals, r, floor, P, i):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def solve_codes(cross, V, squares, grams, strength, pointers, neighbours, similarity, rounds):  # type: ignore[no-untyped-def]
+def solve_codes(cross, V, squares, grams, strength, pointers, near, similarity, degree, rounds):  # type: ignore[no-untyped-def]
     """Coordinate descent on V, sample after sample, each seeing its neighbours' newest codes.
 
     With that order every single step lowers the objective with its graph term, which
@@ -77,16 +77,15 @@ def solve_codes(cross, V, squares, grams, strength, pointers, neighbours, simila
             else:
                 mix_grams(own, grams, hessian)
             pull[:] = 0
-            degree = V.dtype.type(0)
+            drag = V.dtype.type(0)
             if strength > 0:
                 for entry in range(pointers[i], pointers[i + 1]):
-                    weight, k = similarity[entry], neighbours[entry]
-                    degree += weight
+                    weight, k = similarity[entry], near[entry]
                     for a in range(n_components):
                         pull[a] += weight * V[k, a]
                 for a in range(n_components):
                     pull[a] *= strength
-            drag = strength * degree
+                drag = strength * degree[i]
             descend_row(V[i], cross[i], pull, scale, hessian, drag, 1, slopes)
 
 

@@ -20,9 +20,12 @@ def cluster_codes(
     """k-means on the codes of all rows, or of so many of them, and the labels of all."""
     n = len(V)
     if n <= _MOST:
-        kmeans = kmeans_on(V if isinstance(V, np.ndarray) else V[np.arange(n)], n_clusters, seed)
+        codes = V if isinstance(V, np.ndarray) else V[np.arange(n)]
+        kmeans = kmeans_on(codes, n_clusters, seed, view.weights)
         return kmeans, runner.spread(kmeans.labels_, view)
-    kmeans = kmeans_on(V[drawn(n, _MOST, np.random.RandomState(seed))], n_clusters, seed)
+    some = drawn(n, _MOST, np.random.RandomState(seed))
+    own = None if view.weights is None else view.weights[some]
+    kmeans = kmeans_on(V[some], n_clusters, seed, own)
     nearest = partial(pairwise_distances_argmin, Y=kmeans.cluster_centers_)
     labels = runner.map_rows(nearest, BlockSource(view), (V,), (), kmeans.labels_.dtype)
     return kmeans, labels

@@ -14,11 +14,17 @@ _MOST_ITERATIONS = 100
 _PASSES, _SPARE = 6, 4
 
 
-def quick_kmeans(rows: np.ndarray, n_clusters: int, rng: np.random.RandomState) -> np.ndarray:
+def quick_kmeans(
+    rows: np.ndarray,
+    n_clusters: int,
+    rng: np.random.RandomState,
+    weights: np.ndarray | None = None,
+) -> np.ndarray:
     """Labels of one start of k-means; sums in the order of the rows, whatever the threads."""
     numbers = rng.random_sample((1, numbers_for(n_clusters)))
     whole = np.zeros(len(rows), np.int64)
-    return _within(np.ascontiguousarray(rows), whole, n_clusters, numbers, 1, _MOST_ITERATIONS)
+    own = np.ones(len(rows)) if weights is None else weights
+    return _within(np.ascontiguousarray(rows), own, whole, n_clusters, numbers, 1, _MOST_ITERATIONS)
 
 
 def halved(
@@ -30,7 +36,8 @@ def halved(
     """Each group of at least ``fewest`` rows cut in two by k-means: 0 or 1 for every row."""
     large = np.count_nonzero(np.bincount(groups) >= fewest)
     numbers = rng.random_sample((large, numbers_for(2)))
-    return _within(np.ascontiguousarray(rows), groups, 2, numbers, fewest, _MOST_ITERATIONS)
+    own = np.ones(len(rows))
+    return _within(np.ascontiguousarray(rows), own, groups, 2, numbers, fewest, _MOST_ITERATIONS)
 
 
 def best_kmeans(
@@ -38,45 +45,57 @@ def best_kmeans(
     n_clusters: int,
     rng: np.random.RandomState,
     starts: int,
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Labels of the start that ends nearest to its centres."""
-    found = [quick_kmeans(rows, n_clusters, rng) for _ in range(starts)]
-    return min(found, key=lambda labels: _scatter(rows, labels))
+    """Labels of the start that ends nearest to its centres; a row counts as its weight."""
+    found = [quick_kmeans(rows, n_clusters, rng, weights) for _ in range(starts)]
+    return min(found, key=lambda labels: _scatter(rows, labels, weights))
 
 
-def principal_kmeans(rows: Any, n_clusters: int, seed: int, starts: int) -> np.ndarray:
+def principal_kmeans(
+    rows: Any, n_clusters: int, seed: int, starts: int, weights: np.ndarray | None = None
+) -> np.ndarray:
     """Labels of k-means along the principal directions of ``rows``, dense or CSR.
 
     Many features may tell a little each and none of them much, as the words of short documents do.
     Who is nearest is then mostly chance; means over many samples are not.
     """
     rng = np.random.RandomState(seed)
-    return best_kmeans(_leading(rows, n_clusters, rng), n_clusters, rng, starts)
+    leading = _leading(rows, n_clusters, rng, weights)
+    return best_kmeans(leading, n_clusters, rng, starts, weights)
 
 
-def _leading(rows: Any, count: int, rng: np.random.RandomState) -> np.ndarray:
+def _leading(
+    rows: Any, count: int, rng: np.random.RandomState, weights: np.ndarray | None
+) -> np.ndarray:
     """Coordinates of the rows about their mean in the directions of largest variance."""
     n, d = rows.shape
+    each = np.ones((n, 1)) if weights is None else weights[:, None]
     mean = np.asarray(rows.mean(axis=0), np.float64).ravel()
+    if weights is not None:
+        mean = weights @ rows / weights.sum()
     width = min(count + _SPARE, n, d)
     along = np.linalg.qr(rng.normal(size=(d, width)))[0]
     for _ in range(_PASSES):
-        coordinates = rows @ along - mean @ along
+        coordinates = each * (rows @ along - mean @ along)
         spread = rows.T @ coordinates - np.outer(mean, coordinates.sum(axis=0))
         along = np.linalg.qr(np.asarray(spread, np.float64))[0]
     coordinates = np.asarray(rows @ along - mean @ along, np.float64)
-    turned = np.linalg.eigh(coordinates.T @ coordinates)[1][:, ::-1]
+    turned = np.linalg.eigh(coordinates.T @ (each * coordinates))[1][:, ::-1]
     return coordinates @ turned[:, : min(count, width)]
 
 
-def _scatter(rows: np.ndarray, labels: np.ndarray) -> float:
+def _scatter(rows: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> float:
     """Squares about the means of the groups."""
-    groups = (rows[labels == a] for a in np.unique(labels))
-    return sum(float(np.sum((group - group.mean(axis=0)) ** 2)) for group in groups)
+    own = np.ones(len(rows)) if weights is None else weights
+    counts = np.bincount(labels, own)
+    sums = np.column_stack([np.bincount(labels, own * values) for values in rows.T])
+    means = sums / np.where(counts > 0, counts, 1)[:, None]
+    return float(own @ np.sum((rows - means[labels]) ** 2, axis=1))
 
 
 @njit(nogil=True, cache=True)
-def _within(rows, groups, n_clusters, numbers, fewest, iterations):  # type: ignore[no-untyped-def]
+def _within(rows, weights, groups, n_clusters, numbers, fewest, iterations):  # type: ignore[no-untyped-def]
     """k-means in each group of at least ``fewest`` rows; smaller ones stay whole.
 
     ``numbers`` has the random numbers of a group in each row.
@@ -86,22 +105,22 @@ def _within(rows, groups, n_clusters, numbers, fewest, iterations):  # type: ign
     for group in range(groups.max() + 1):
         members = np.flatnonzero(groups == group)
         if len(members) >= fewest:
-            part = rows[members]
-            centres = part[chosen_rows(part, n_clusters, numbers[done])]
-            labels[members] = _lloyd(part, centres, iterations)
+            part, own = rows[members], weights[members]
+            centres = part[chosen_rows(part, own, n_clusters, numbers[done])]
+            labels[members] = _lloyd(part, own, centres, iterations)
             done += 1
     return labels
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
-def _lloyd(rows, centres, iterations):  # type: ignore[no-untyped-def]
+def _lloyd(rows, weights, centres, iterations):  # type: ignore[no-untyped-def]
     """Assign and average until no sample moves; a centre without samples stays where it is."""
     n, d = rows.shape
     k = len(centres)
     centres = centres.copy()
     labels = np.full(n, -1, np.int64)
     sums = np.zeros((k, d))
-    counts = np.zeros(k, np.int64)
+    counts = np.zeros(k)
     for _ in range(iterations):
         moved = 0
         sums[:] = 0
@@ -118,9 +137,9 @@ def _lloyd(rows, centres, iterations):  # type: ignore[no-untyped-def]
             if labels[i] != best:
                 labels[i] = best
                 moved += 1
-            counts[best] += 1
+            counts[best] += weights[i]
             for f in range(d):
-                sums[best, f] += rows[i, f]
+                sums[best, f] += weights[i] * rows[i, f]
         if moved == 0:
             break
         for a in range(k):

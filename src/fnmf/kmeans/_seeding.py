@@ -11,14 +11,21 @@ from fnmf.execution import pools
 from fnmf.kernels.compiler import FAST
 
 
-def fit_kmeans(rows: Any, n_clusters: int, *, n_init: int, random_state: int | None) -> KMeans:
+def fit_kmeans(
+    rows: Any,
+    n_clusters: int,
+    *,
+    n_init: int,
+    random_state: int | None,
+    weights: np.ndarray | None = None,
+) -> KMeans:
     """scikit-learn's k-means from the centres that its own k-means++ would draw."""
     model = KMeans(n_clusters, init=plus_plus, n_init=n_init, random_state=random_state)
-    if sp.issparse(rows):
+    if sp.issparse(rows) or weights is not None:
         model.set_params(init="k-means++")
     # One thread: with more, k-means adds up in an order that depends on their number.
     with pools().limit(limits=1):
-        model.fit(rows)
+        model.fit(rows, sample_weight=weights)
     # The name of the method can be saved with the model, a function cannot.
     return model.set_params(init="k-means++")
 
@@ -29,7 +36,8 @@ def plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.RandomStat
     Asks ``random_state`` for the same numbers as scikit-learn, so that up to rounding it
     chooses the same rows.
     """
-    return X[chosen_rows(X, n_clusters, random_state.random_sample(numbers_for(n_clusters)))]
+    numbers = random_state.random_sample(numbers_for(n_clusters))
+    return X[chosen_rows(X, np.ones(len(X)), n_clusters, numbers)]
 
 
 def numbers_for(n_clusters: int) -> int:
@@ -38,24 +46,24 @@ def numbers_for(n_clusters: int) -> int:
 
 
 @njit(nogil=True, cache=True)
-def chosen_rows(X, n_clusters, numbers):  # type: ignore[no-untyped-def]
-    """Which rows become centres, by random numbers from 0 to 1."""
+def chosen_rows(X, weights, n_clusters, numbers):  # type: ignore[no-untyped-def]
+    """Which rows become centres, by random numbers from 0 to 1; a row counts as its weight."""
     n_samples = len(X)
     n_trials = (len(numbers) - 1) // max(n_clusters - 1, 1)
     chosen, candidates = np.empty(n_clusters, np.int64), np.empty(n_trials, np.int64)
-    chosen[0] = int(numbers[0] * n_samples)
-    distances, sums = _closest(X, chosen[:1], np.full(n_samples, np.inf, X.dtype))
+    mass = np.cumsum(weights)
+    chosen[0] = min(np.searchsorted(mass, numbers[0] * mass[-1], side="right"), n_samples - 1)
+    distances, sums = _closest(X, weights, chosen[:1], np.full(n_samples, np.inf, X.dtype))
     closest, total = distances[0], sums[0]
-    mass = np.empty(n_samples)
     for number in range(1, n_clusters):
         below = 0.0
         for i in range(n_samples):
-            below += closest[i]
+            below += weights[i] * closest[i]
             mass[i] = below
         for trial in range(n_trials):
             place = numbers[1 + (number - 1) * n_trials + trial] * total
             candidates[trial] = min(np.searchsorted(mass, place), n_samples - 1)
-        distances, sums = _closest(X, candidates, closest)
+        distances, sums = _closest(X, weights, candidates, closest)
         best = np.argmin(sums)
         closest, total = distances[best], sums[best]
         chosen[number] = candidates[best]
@@ -63,7 +71,7 @@ def chosen_rows(X, n_clusters, numbers):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
-def _closest(X, candidates, closest):  # type: ignore[no-untyped-def]
+def _closest(X, weights, candidates, closest):  # type: ignore[no-untyped-def]
     """Squared distances to the nearest centre if a candidate became one; and their sums."""
     n_samples, n_features = X.shape
     distances = np.empty((candidates.size, n_samples), X.dtype)
@@ -76,5 +84,5 @@ def _closest(X, candidates, closest):  # type: ignore[no-untyped-def]
             for k in range(n_features):
                 square += (x[k] - centre[k]) * (x[k] - centre[k])
             distances[j, i] = min(square, closest[i])
-            sums[j] += distances[j, i]
+            sums[j] += weights[i] * distances[j, i]
     return distances, sums

@@ -251,13 +251,13 @@ def cluster_stability(choice: Choice, labels: RowArray) -> np.ndarray | None:
 
     def cluster(half: Half, mine: np.ndarray) -> np.ndarray:
         if choice.columns is not None and choice.about_means:
-            return cluster_table(context, rows[half.rows], "means")
+            return cluster_table(context, rows, "means", half.rows)
         # Begun from the clusters as well: what counts is where they lead, not who finds it.
         return quick_partition(half.graph, k, seed, defaults, (mine,))
 
-    rivals = choice.rivals(defaults.rival_score)
-    pairs = row_halves(rows, context.n_neighbors, defaults.row_splits, seed, defaults)
-    return cluster_recovery(pairs, labels[choice.sample], rivals, k, cluster)
+    rivals, own = choice.rivals(defaults.rival_score), context.table.weights
+    pairs = row_halves(rows, context.n_neighbors, defaults.row_splits, seed, defaults, own)
+    return cluster_recovery(pairs, labels[choice.sample], rivals, k, cluster, own)
 
 
 def weight_shares(omega: np.ndarray) -> np.ndarray:
@@ -295,7 +295,10 @@ def _several(context: SearchContext, best: Candidate, m: int, seed: int) -> Weig
         return None
     rows = context.table.scaled(factors(context, replace(best, weights=weights.top)), best.unit)
     graph = in_few_parts(
-        small_graphs(rows), context.n_neighbors, context.n_clusters, context.defaults
+        small_graphs(rows, context.table.weights),
+        context.n_neighbors,
+        context.n_clusters,
+        context.defaults,
     )
     labels = partition(
         graph,

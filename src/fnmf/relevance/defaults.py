@@ -148,7 +148,7 @@ class Defaults:
     most_neighbors: int = 80
     # Anchors; 500 to 4,000 compared in results/holding.csv.
     n_anchors: int = 2000
-    # Neighbours of a sample in each batch, at least: one has no distance to weigh it by; unmeasured.
+    # Neighbours of a sample in each batch, at least: one could not be weighed; unmeasured.
     batch_neighbors: int = 3
 
     # 5. Clusters of an affinity

@@ -56,7 +56,9 @@ def initial_fit(
         moments = cluster_moments(view, known, c, prepared.mean, runner)
         U, V = start_from(prepared, weights, known, moments, runner, defaults)
     prices = price_samples(view, prepared.mean, weights.price, runner, view.dtype)
-    totals = np.zeros(len(weights.omega)) if prices is None else sums_of(prices, view, runner)
+    totals = np.zeros(len(weights.omega))
+    if prices is not None:
+        totals = sums_of(prices, view, runner)
     P: RowArray = np.ones((1, 1), V.dtype)
     if len(weights.omega) > 1:
         if labels is None:
@@ -68,6 +70,11 @@ def initial_fit(
             P = assign_together(*given, totals, runner)
         else:
             P = assign_samples(*given, prices, runner)
+    root = view.root
+    if root is not None:
+        V = V * root[:, None].astype(V.dtype)
+        if prices is not None:
+            prices = prices * (root**2)[:, None].astype(prices.dtype)
     return InitialFit(Factors(U, V, P, weights.omega), ResidualWeighting(prices, totals))
 
 
@@ -165,7 +172,8 @@ def assign_together(
 
 
 def _total_costs(costs_of: DistancesTo, part: View, labels: np.ndarray) -> tuple[np.ndarray]:
-    return (costs_of(part, labels).sum(axis=0),)
+    costs = costs_of(part, labels)
+    return (costs.sum(axis=0) if part.weights is None else part.weights @ costs,)
 
 
 def best_assignment(q: np.ndarray) -> np.ndarray:
@@ -179,7 +187,7 @@ def used_share(factors: Factors, view: View, runner: Runner) -> float:
     """Mean of Σ_j p_ij²: how much of the data term the assignment leaves."""
     if len(factors.P) == 1:
         return float(np.sum(factors.P.astype(np.float64) ** 2))
-    return float(sums_of(factors.P, view, runner, squared=True).sum()) / len(factors.P)
+    return float(sums_of(factors.P, view, runner, squared=True).sum()) / view.total
 
 
 def column_norms(U: np.ndarray, root: np.ndarray) -> np.ndarray:

@@ -77,7 +77,6 @@ from fnmf.relevance.record import unfinished_record
 from fnmf.relevance.refill import capped_for, refilled_by_weights
 from fnmf.relevance.representation import Representation, smoothness_values
 from fnmf.relevance.results import FactorizedClusters, FoundClusters, SmoothedCodes
-from fnmf.relevance.tables import equal_rows_alike
 
 
 class Stage(StrEnum):
@@ -224,16 +223,23 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     # 8. Solve for all rows.
     inputs.progress.enter(Stage.SOLVE)
     objective = run.objective
+    root = prepared.view.root
     observe = inputs.progress.iterations(
         lambda step: unfinished_record(
-            found, objective.ties, step.factors, found.statistics.view, runner, defaults
+            found,
+            objective.ties,
+            step.factors.without(root),
+            found.statistics.view,
+            runner,
+            defaults,
         )
     )
     result = solve(run.context, objective, factors, run.solver, run.stopping, observe, checkpoint)
     if objective.ties.strength == 0:
         # Without ties rows are independent: end with the row solve of ``transform``.
         given = start.weighting, objective.shared, runner
-        result.objective = exact_codes(prepared.view, result.factors, *given)
+        result.objective = exact_codes(run.context.view, result.factors, *given)
+    result.factors = result.factors.without(root)
     # 9. Final labels and moments.
     inputs.progress.enter(Stage.DESCRIBE)
     found, kmeans = _final_clusters(inputs, found, result.factors.V)
@@ -256,7 +262,7 @@ def _solver_run(inputs: Inputs, found: FoundClusters, start: InitialFit) -> tupl
     shared = len(start.factors.P) == 1
     basis = LayeredBasis() if settings.layers else UnitBasis()
     objective = Objective(start.weighting, ties, EvenRows(), basis, shared)
-    floor = defaults.negligible * len(start.factors.V) * prepared.energy
+    floor = defaults.negligible * view.total * prepared.energy
     stopping = Stopping(
         settings.max_iter,
         tol=settings.tol,
@@ -264,7 +270,7 @@ def _solver_run(inputs: Inputs, found: FoundClusters, start: InitialFit) -> tupl
         codes=defaults.settled,
         nearly=defaults.settled,
     )
-    context = ExecutionContext(view, inputs.runner)
+    context = ExecutionContext(prepared.counted, inputs.runner)
     return SolverRun(context, objective, settings.solver, stopping), used
 
 
@@ -304,16 +310,13 @@ def _final_clusters(
 
 
 def _described(inputs: Inputs, found: FoundClusters) -> FoundClusters:
-    """Step 9: equal rows in one cluster, and the moments of the final clusters."""
-    k, labels, columns = inputs.settings.clusters, found.labels, found.choice.columns
-    repeated = columns is not None and columns.repeated
-    alone = found.centres is not None or found.affinity.graph is None
-    if repeated and labels is not None and not alone:
-        labels = equal_rows_alike(found.statistics.view, labels, k)
-    moments, batch, effect = found.moments, inputs.settings.batch, None
+    """Step 9: the moments of the final clusters."""
+    k, labels, batch = inputs.settings.clusters, found.labels, inputs.settings.batch
     if batch is not None and labels is not None:
         given = found.statistics, batch, np.asarray(labels), k, inputs.runner
         moments, effect = moments_within_batches(*given), batch_effect(*given)
-    elif moments is None:
-        moments = capped_moments(found.statistics, labels, k, inputs.runner)
-    return replace(found, labels=labels, moments=moments, batch_effect=effect)
+        return replace(found, moments=moments, batch_effect=effect)
+    if found.moments is not None:
+        return found
+    moments = capped_moments(found.statistics, labels, k, inputs.runner)
+    return replace(found, moments=moments)

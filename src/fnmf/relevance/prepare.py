@@ -122,9 +122,21 @@ class PreparedRows:
     energy: float
     varying: float
 
+    @property
+    def counted(self) -> View:
+        """The scaled rows times the roots of what they count, as the solver sees them.
+
+        With codes times the same roots, every sample has its weight in the data term.
+        """
+        if self.view.root is None:
+            return self.view
+        return self.columns.view(self.source, self.scales * self.view.root).weighing(None)
+
     def used(self, features: np.ndarray) -> View:
-        """The scaled rows without the features that have no part."""
-        return self.columns.view(self.source, self.scales, features, drop=True)
+        """The same without the features that have no part."""
+        root = self.view.root
+        scales = self.scales if root is None else self.scales * root
+        return self.columns.view(self.source, scales, features, drop=True).weighing(None)
 
 
 def feature_statistics(

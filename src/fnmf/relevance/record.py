@@ -55,7 +55,7 @@ def finished_record(
     model = unfinished_record(found, fit.codes.ties, fit.result.factors, view, runner, defaults)
     weights, dtype = model.feature_weights.astype(np.float64), model.embedding.dtype
     mean = prepared.mean / prepared.columns.units
-    energy = (moments.total + len(model.embedding) * mean**2) * choice.units**2
+    energy = (moments.total + view.total * mean**2) * choice.units**2
     history = with_rounds([*fit.before, fit.result.history])
     return replace(
         model,

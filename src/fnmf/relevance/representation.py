@@ -67,7 +67,9 @@ class Representation:
         for value in self.values:
             solved = solve_sample(self.run_with(value), used, affinity, factors, of)
             kept = kept or self._kept(solved.rows)
-            scores.append(kept(solved.factors.V))
+            root = prepared.view.root
+            own = None if root is None else root[solved.rows]
+            scores.append(kept(solved.factors.without(own).V))
         return self.values[int(np.argmax(scores))]
 
     def of_all(
@@ -98,6 +100,7 @@ class Representation:
         run, checkpoint = self.run_with(value), cache.solver_checkpoint(f"{self.seed}-{value:g}")
         given = run.context, run.objective, start, run.solver, run.stopping
         result = solve(*given, checkpoint=checkpoint)
+        result.factors = result.factors.without(self.found.prepared.view.root)
         return SmoothedCodes(value, run.objective.ties, result)
 
     def _kept(self, rows: np.ndarray) -> NeighborsKept:

@@ -30,6 +30,8 @@ class SampleTable:
         Factors that bring the features to a common range, for tables.
     observed : ndarray of bool of shape (n, d) or None
         Cells that are not missing, from which everything but distances is taken; ``None``: all.
+    weights : ndarray of shape (n,) or None
+        As how many samples each counts; ``None`` if all count once.
     """
 
     rows: Any
@@ -37,6 +39,7 @@ class SampleTable:
     size: float = 1.0
     range_units: np.ndarray | None = None
     observed: np.ndarray | None = None
+    weights: np.ndarray | None = None
 
     @classmethod
     def of(cls, capped: View, typical: np.ndarray, sample: np.ndarray) -> SampleTable:
@@ -52,7 +55,8 @@ class SampleTable:
         else:
             rows = (rows.toarray() if capped.sparse else rows) / size
         typical = np.where(typical > 0, typical / size, 1)
-        return cls(rows.astype(np.float32), typical, size, observed=observed)
+        weights = None if capped.weights is None else capped.weights[sample]
+        return cls(rows.astype(np.float32), typical, size, observed=observed, weights=weights)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -146,7 +150,7 @@ class SampleTable:
     def moments(self, labels: np.ndarray, n_clusters: int) -> Moments:
         """What clusters look like in every feature."""
         members = np.zeros((n_clusters, len(labels)), np.float32)
-        members[labels, np.arange(len(labels))] = 1
+        members[labels, np.arange(len(labels))] = 1 if self.weights is None else self.weights
         counts = members.sum(axis=1, dtype=np.float64)
         sums, squares = (_product(members, part) for part in (self._about_mean, self._squares))
         if self.sparse:
@@ -167,25 +171,38 @@ class SampleTable:
     def mean(self) -> np.ndarray:
         """Mean of each feature."""
         if self.observed is not None:
-            return np.sum(self.rows, axis=0, where=self.observed, dtype=np.float64) / self._cells
-        return np.asarray(self.rows.sum(axis=0), np.float64).ravel() / self.shape[0]
+            known = np.where(self.observed, self.rows.astype(np.float64), 0)
+            return self._summed(known) / self._cells
+        return self._summed(self.rows) / self.total
 
     @cached_property
     def scatter(self) -> np.ndarray:
         """Squares about the mean of each feature."""
-        squares = np.asarray(self._squares.sum(axis=0), np.float64).ravel()
-        return np.maximum(squares - self.shape[0] * self.mean**2, 0) if self.sparse else squares
+        squares = self._summed(self._squares)
+        return np.maximum(squares - self.total * self.mean**2, 0) if self.sparse else squares
+
+    @property
+    def total(self) -> float:
+        """How many samples there are, as they count."""
+        return self.shape[0] if self.weights is None else float(self.weights.sum())
+
+    def _summed(self, values: Any) -> np.ndarray:
+        """Sums over the samples, each as it counts."""
+        if self.weights is not None:
+            return np.asarray(self.weights @ values, np.float64)
+        return np.asarray(values.sum(axis=0), np.float64).ravel()
 
     @property
     def spread(self) -> np.ndarray:
         """Standard deviation of each feature."""
-        return np.sqrt(self.scatter / (self.shape[0] if self.observed is None else self._cells))
+        return np.sqrt(self.scatter / (self.total if self.observed is None else self._cells))
 
     @cached_property
     def _cells(self) -> np.ndarray:
         """Observed cells of each feature, at least 1."""
         assert self.observed is not None
-        return np.maximum(self.observed.sum(axis=0), 1)
+        cells = self._summed(self.observed)
+        return np.where(cells > 0, cells, 1)
 
     @cached_property
     def _about_mean(self) -> Any:
@@ -204,12 +221,23 @@ class SampleTable:
     @cached_property
     def _fourth(self) -> np.ndarray:
         """Fourth powers about the mean, summed over the samples."""
+        if self.weights is not None:
+            return self._weighted_fourth(self.weights)
         if not self.sparse:
             return np.einsum("ik,ik->k", self._squares, self._squares, dtype=np.float64)
         values, columns = self.rows.data.astype(np.float64), self.rows.indices
         n, d = self.shape
         gaps = np.bincount(columns, (values - self.mean[columns]) ** 4, d)
         return gaps + (n - np.bincount(columns, minlength=d)) * self.mean**4
+
+    def _weighted_fourth(self, weights: np.ndarray) -> np.ndarray:
+        if not self.sparse:
+            return weights @ self._squares.astype(np.float64) ** 2
+        columns, d = self.rows.indices, self.shape[1]
+        own = np.repeat(weights, np.diff(self.rows.indptr))
+        gaps = (self.rows.data - self.mean[columns]) ** 4
+        present = np.bincount(columns, own, d)
+        return np.bincount(columns, own * gaps, d) + (self.total - present) * self.mean**4
 
 
 def _inverse(lengths: np.ndarray) -> np.ndarray:

@@ -251,15 +251,16 @@ def _rounds(
     """Graph and clusters of the weighted rows, new weights from them, and again; the best of it."""
     weights, prices, labels = found.weights, found.prices, found.labels
     seen: list[_Found] = []
-    defaults = context.defaults
+    defaults, own = context.defaults, context.table.weights
     for number in range(refreshes + 1):
         shares = context.duplicate_weights if start is None or number else start
         rows = context.table.scaled(units * np.sqrt(weights * shares), unit)
         graph = in_few_parts(
-            small_graphs(rows), context.n_neighbors, context.n_clusters, context.defaults
+            small_graphs(rows, own), context.n_neighbors, context.n_clusters, context.defaults
         )
         if means:
-            labels = principal_kmeans(rows, context.n_clusters, context.seed, defaults.means_starts)
+            starts, seed = defaults.means_starts, context.seed
+            labels = principal_kmeans(rows, context.n_clusters, seed, starts, own)
         else:
             known = (labels,) if len(labels) else ()
             parts = partition(

@@ -84,9 +84,14 @@ def factors(context: SearchContext, chosen: Candidate) -> np.ndarray:
 
 
 def row_halves(
-    rows: Any, n_neighbors: int, splits: int, seed: int, defaults: Defaults = DEFAULTS
+    rows: Any,
+    n_neighbors: int,
+    splits: int,
+    seed: int,
+    defaults: Defaults = DEFAULTS,
+    weights: np.ndarray | None = None,
 ) -> list[tuple[Half, Half]]:
-    """Pairs of halves of prepared rows, each with its own graph."""
+    """Pairs of halves of prepared rows, each with its own graph; rows count as their weights."""
     rng = np.random.RandomState(seed)
     pairs = []
     for _ in range(splits):
@@ -95,7 +100,7 @@ def row_halves(
         halves = [
             Half(
                 mine,
-                small_graph(rows[mine], n_neighbors),
+                small_graph(rows[mine], n_neighbors, None if weights is None else weights[mine]),
                 nearest_rows(rows[theirs], rows[mine], defaults.voters),
             )
             for mine, theirs in ((one, other), (other, one))
@@ -121,7 +126,7 @@ def feature_halves(
         first = np.isin(groups, rng.permutation(names)[: len(names) // 2])
         for half in (first, ~first):
             rows = context.table.scaled(np.where(half, scale, 0), chosen.unit)
-            graphs.append(small_graph(rows, n_neighbors))
+            graphs.append(small_graph(rows, n_neighbors, context.table.weights))
     return graphs
 
 
@@ -189,6 +194,7 @@ def cluster_recovery(
     rivals: Sequence[np.ndarray],
     n_clusters: int,
     cluster: Callable[[Half, np.ndarray], np.ndarray],
+    weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """Jaccard index of each cluster with the most similar one of other clusterings, (k,).
 
@@ -196,17 +202,18 @@ def cluster_recovery(
     them: what comes back only now and then does not come back. ``cluster`` gives labels to a half,
     whose labels so far it is told.
     """
-    compared = [(labels, other) for other in rivals]
+    each = np.ones(len(labels)) if weights is None else weights
+    compared = [(labels, other, each) for other in rivals]
     for half in (half for pair in pairs for half in pair):
         mine = labels[half.rows]
-        compared.append((mine, cluster(half, mine)))
+        compared.append((mine, cluster(half, mine), each[half.rows]))
     least = np.ones(n_clusters)
-    for mine, other in compared:
+    for mine, other, own in compared:
         shared = np.zeros((n_clusters, n_clusters))
-        np.add.at(shared, (mine, other), 1)
+        np.add.at(shared, (mine, other), own)
         sizes = shared.sum(axis=1)
         either = sizes[:, None] + shared.sum(axis=0) - shared
-        found = (shared / np.maximum(either, 1)).max(axis=1)
+        found = (shared / np.where(either > 0, either, 1)).max(axis=1)
         # A half without any sample of a cluster says nothing about it.
         least = np.where(sizes > 0, np.minimum(least, found), least)
     return np.where(np.bincount(labels, minlength=n_clusters) > 0, least, 0.0)

@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_mutual_info_score
 
 from fnmf._settings import Settings
 from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
-from fnmf.data import IncompleteView, View
+from fnmf.data import IncompleteView
 from fnmf.execution import Runner
 from fnmf.kmeans import best_kmeans
 from fnmf.relevance.crossfit import crossfit_relevance
@@ -50,8 +50,6 @@ class TableColumns(NamedTuple):
         The largest value let through.
     modes : ndarray of bool
         Whether it counts because it has several modes itself.
-    repeated : bool
-        Whether some rows are equal.
     """
 
     groups: np.ndarray
@@ -59,7 +57,6 @@ class TableColumns(NamedTuple):
     units: np.ndarray
     caps: np.ndarray
     modes: np.ndarray
-    repeated: bool
 
 
 def as_table(
@@ -94,21 +91,34 @@ def as_table(
         return None
     kinds = column_kinds(known, groups, defaults)
     # Zeros of sparse rows cannot be capped.
-    caps = np.maximum(np.nanmean(known, axis=0) + defaults.table_cap * np.nanstd(known, axis=0), 0)
+    weights = None if view.weights is None else view.weights[sample]
+    mean, spread = _mean_and_spread(known, weights)
+    caps = np.maximum(mean + defaults.table_cap * spread, 0)
     rows, known = (np.minimum(values, np.where(live, caps, np.inf)) for values in (rows, known))
-    spread = np.where(live, np.nanstd(known, axis=0), 1)
-    mean, size = np.nanmean(known, axis=0), np.where(spread > 0, spread, 1)
+    mean, spread = _mean_and_spread(known, weights)
+    size = np.where(live & (spread > 0), spread, 1)
     rows, known = ((values - mean) / size for values in (rows, known))
     table = SampleTable(
         np.ascontiguousarray(rows, np.float32),
         np.ones(rows.shape[1]),
         range_units=_range_units(known, kinds == CONTINUOUS),
         observed=observed,
+        weights=weights,
     )
     caps, units = np.where(live, caps, np.inf), 1 / size
     caps = np.where(seen, caps, 0)
-    nowhere, repeated = np.zeros(len(kinds), bool), len(np.unique(rows, axis=0)) < len(rows)
-    return table, TableColumns(groups, kinds, units, caps, nowhere, repeated)
+    return table, TableColumns(groups, kinds, units, caps, np.zeros(len(kinds), bool))
+
+
+def _mean_and_spread(
+    known: np.ndarray, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of columns with missing cells, rows as they count."""
+    if weights is None:
+        return np.nanmean(known, axis=0), np.nanstd(known, axis=0)
+    cells = weights @ ~np.isnan(known)
+    mean = np.nansum(weights[:, None] * known, axis=0) / cells
+    return mean, np.sqrt(np.nansum(weights[:, None] * (known - mean) ** 2, axis=0) / cells)
 
 
 def _share_units(known: np.ndarray, defaults: Defaults) -> bool:
@@ -168,16 +178,6 @@ def column_weights(
     return weights, columns
 
 
-def equal_rows_alike(view: View, labels: np.ndarray, n_clusters: int) -> np.ndarray:
-    """The same labels with equal rows in one cluster, the one that most of them are in."""
-    rows: Any = view.take(np.arange(view.shape[0]))
-    rows = rows.toarray() if view.sparse else rows
-    names = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
-    votes = np.zeros((names.max() + 1, n_clusters), np.int64)
-    np.add.at(votes, (names, labels), 1)
-    return votes.argmax(axis=1)[names].astype(labels.dtype)
-
-
 def search_table(
     context: SearchContext,
     weights: np.ndarray,
@@ -214,7 +214,7 @@ def _candidate(
     halves = list(_column_halves(context, factors, clusters))
     agreed = [adjusted_mutual_info_score(one, other) for one, other in halves]
     found = [
-        adjusted_mutual_info_score(labels[half], cluster_table(context, rows[half], clusters))
+        adjusted_mutual_info_score(labels[half], cluster_table(context, rows, clusters, half))
         for half in _row_halves(context)
     ]
     least = defaults.least_agreement
@@ -224,7 +224,9 @@ def _candidate(
     if clusters == "means":
         score /= means_price
     associated = [association(one, other, k, defaults) for one, other in halves]
-    graph = in_few_parts(small_graphs(rows), context.n_neighbors, k, defaults)
+    graph = in_few_parts(
+        small_graphs(rows, context.table.weights), context.n_neighbors, k, defaults
+    )
     return Candidate(
         "own",
         units,
@@ -239,13 +241,17 @@ def _candidate(
     )
 
 
-def cluster_table(context: SearchContext, rows: np.ndarray, clusters: str) -> np.ndarray:
-    """Labels of weighted rows."""
+def cluster_table(
+    context: SearchContext, rows: np.ndarray, clusters: str, some: Any = slice(None)
+) -> np.ndarray:
+    """Labels of weighted rows, or of some of them."""
     k, seed, defaults = context.n_clusters, context.seed, context.defaults
+    own = None if context.table.weights is None else context.table.weights[some]
+    rows = rows[some]
     if clusters == "means":
         rng = np.random.RandomState(seed)
-        return best_kmeans(rows.astype(np.float64), k, rng, defaults.table_starts)
-    graph = in_few_parts(small_graphs(rows), context.n_neighbors, k, defaults)
+        return best_kmeans(rows.astype(np.float64), k, rng, defaults.table_starts, own)
+    graph = in_few_parts(small_graphs(rows, own), context.n_neighbors, k, defaults)
     return partition(graph, k, seed, starts=defaults.partition_starts, defaults=defaults).labels
 
 

@@ -95,7 +95,7 @@ def _explained_by_cells(
         total[j] = within[j] + moments.between[members].sum(axis=0)
         trace = filled - share
         square = filled - 2 * share + share**2
-        own = 1 / np.maximum(counts, 1) - (2 - share) / n
+        own = 1 / np.where(counts > 0, counts, 1) - (2 - share) / n
         diagonal = np.sum(counts * own**2, axis=0) + (n - size[j]) * (share / n) ** 2
         even = trace**2 / n
         variance = 2 * (square - even) + moments.kurtosis * np.maximum(diagonal - even, 0)

@@ -67,8 +67,10 @@ def chosen_samples(codes: np.ndarray, most: int) -> np.ndarray:
 def _graph_of(model: Any, rows: np.ndarray, points: np.ndarray) -> sp.csr_array:
     """The fitted graph among the drawn samples, over one step more where some are left out."""
     graph: Any = getattr(model, "graph_", None)
-    n_samples = len(model.labels_)
-    if getattr(graph, "shape", None) == (n_samples, n_samples):
+    n_samples, of_graph = len(model.labels_), getattr(model, "graph_rows_", None)
+    if of_graph is not None:
+        rows, n_samples = of_graph[rows], getattr(graph, "shape", (0,))[0]
+    if getattr(graph, "shape", None) == (n_samples, n_samples) and (rows >= 0).all():
         whole: Any = sp.csr_array(graph)
         part = whole[rows][:, rows]
         if len(rows) < n_samples:

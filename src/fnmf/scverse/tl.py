@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from fnmf import FNMF, SemiFNMF, __version__
 from fnmf.data import is_dask
@@ -158,6 +159,12 @@ def _write_cells(adata: Any, model: FNMF, key: str) -> None:
     adata.obsm[f"X_{key}"] = _here(model.embedding_)
     graph = getattr(model, "graph_", None)
     if graph is not None:
+        if hasattr(model, "graph_rows_"):
+            # Cells without weight have no neighbours.
+            counting = np.flatnonzero(model.graph_rows_ >= 0)
+            places = counting, model.graph_rows_[counting]
+            cells = sp.csr_array((np.ones(len(counting)), places), (adata.n_obs, graph.shape[0]))
+            graph = sp.csr_array(cells @ graph @ cells.T)
         adata.obsp[f"{key}_connectivities"] = graph
 
 

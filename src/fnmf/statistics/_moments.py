@@ -48,7 +48,7 @@ class Moments:
         """From sums of first and second powers by cluster and of fourth ones, about ``mean``."""
         each = counts[:, None] if cells is None else cells
         n = counts.sum() if cells is None else cells.sum(axis=0)
-        shifts = sums / np.maximum(each, 1)
+        shifts = sums / np.where(each > 0, each, 1)
         within = np.maximum(squares - each * shifts**2, 0)
         total = squares.sum(axis=0)
         live = total > CONSTANT * (total + n * mean**2)

@@ -39,9 +39,9 @@ def _extremes(part: View) -> tuple[np.ndarray, np.ndarray]:
 def column_means(view: View, runner: Runner) -> np.ndarray:
     """Mean of z_ik over the samples, or over those in which feature k is not missing."""
     if not view.incomplete:
-        return column_sums(view, runner)[0] / view.shape[0]
+        return column_sums(view, runner)[0] / view.total
     sums, cells = add_up(runner.over(_sums_and_cells, view))
-    return sums / np.maximum(cells, 1)
+    return sums / np.where(cells > 0, cells, 1)
 
 
 def _sums_and_cells(part: IncompleteView) -> tuple[np.ndarray, np.ndarray]:
@@ -58,7 +58,8 @@ def _observed_sums(
     size = n_clusters, part.shape[1]
     cells, sums, squares, fourth = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size[1])
     for start, stop in part.few():
-        members = indicator(labels[start:stop], n_clusters, np.dtype(np.float64))
+        own = None if part.weights is None else part.weights[start:stop]
+        members = indicator(labels[start:stop], n_clusters, np.dtype(np.float64), own)
         gaps = part.with_gaps(start, stop).astype(np.float64) - mean
         observed = ~np.isnan(gaps)
         gaps = np.where(observed, gaps, 0)
@@ -66,14 +67,17 @@ def _observed_sums(
         sums += members @ gaps
         np.square(gaps, out=gaps)
         squares += members @ gaps
-        fourth += np.einsum("ik,ik->k", gaps, gaps)
-    return np.bincount(labels, minlength=n_clusters), cells, sums, squares, fourth
+        if own is None:
+            fourth += np.einsum("ik,ik->k", gaps, gaps)
+        else:
+            fourth += own @ gaps**2
+    return np.bincount(labels, part.weights, n_clusters), cells, sums, squares, fourth
 
 
 def mean_square(view: View, runner: Runner) -> float:
     """Mean of ‖z_i‖²."""
     (total,) = add_up(runner.over(_all_squares, view))
-    return float(total) / view.shape[0]
+    return float(total) / view.total
 
 
 def cluster_moments(
@@ -91,6 +95,8 @@ def cluster_moments(
 def _sums_about(k: int, mean: np.ndarray, part: View, labels: np.ndarray) -> tuple[np.ndarray, ...]:
     if isinstance(part, IncompleteView):
         return _observed_sums(part, labels, k, mean)
+    if part.weights is not None:
+        return np.bincount(labels, part.weights, k), *_weighted_sums(part, labels, k, mean)
     rows = part.double(0, part.shape[0]) if part.sparse else rows_of(part)
     return np.bincount(labels, minlength=k), *sums_by_cluster(rows, labels, k, mean)
 
@@ -112,6 +118,32 @@ def sums_by_cluster(
     )
 
 
+def _weighted_sums(
+    part: View, labels: np.ndarray, n_clusters: int, mean: np.ndarray
+) -> ClusterSums:
+    """The same of rows that do not all count once."""
+    weights = part.weights
+    assert weights is not None
+    rows = part.double(0, part.shape[0])
+    members = indicator(labels, n_clusters, np.dtype(np.float64), weights)
+    if not part.sparse:
+        gaps = rows - mean
+        squares = gaps**2
+        return ClusterSums(members @ gaps, members @ squares, weights @ squares**2)
+    present = rows.copy()
+    present.data[:] = 1
+    gaps = rows.copy()
+    gaps.data -= mean[rows.indices]
+    squares = gaps.power(2)
+    counts = np.bincount(labels, weights, n_clusters)
+    absent = counts[:, None] - (members @ present).toarray()
+    return ClusterSums(
+        (members @ gaps).toarray() - absent * mean,
+        (members @ squares).toarray() + absent * mean**2,
+        weights @ squares.power(2) + absent.sum(axis=0) * mean**4,
+    )
+
+
 def cluster_means(
     view: View, labels: RowArray, n_clusters: int, runner: Runner
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -120,7 +152,7 @@ def cluster_means(
         found = cluster_moments(view, labels, n_clusters, np.zeros(view.shape[1]), runner)
         return _known_means(found, column_means(view, runner)), found.counts
     sums, counts = add_up(runner.over(partial(_sums_and_sizes, n_clusters), view, labels))
-    return sums / np.maximum(counts, 1)[:, None], counts
+    return sums / np.where(counts > 0, counts, 1)[:, None], counts
 
 
 def _known_means(found: Moments, mean: np.ndarray) -> np.ndarray:
@@ -130,9 +162,11 @@ def _known_means(found: Moments, mean: np.ndarray) -> np.ndarray:
 
 
 def _sums_and_sizes(k: int, part: View, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    counts = np.bincount(labels, minlength=k)
+    counts, zero = np.bincount(labels, part.weights, k), np.zeros(part.shape[1])
+    if part.weights is not None:
+        return _weighted_sums(part, labels, k, zero).sums, counts
     if not part.sparse:
-        return sums_by_cluster(rows_of(part), labels, k, np.zeros(part.shape[1])).sums, counts
+        return sums_by_cluster(rows_of(part), labels, k, zero).sums, counts
     rows = part.double(0, part.shape[0])
     return (indicator(labels, k, rows.dtype) @ rows).toarray(), counts
 
@@ -187,8 +221,11 @@ def column_squares(part: View) -> np.ndarray:
 
 def _sums_and_counts(part: View) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(part, IncompleteView):
-        rows = [np.nan_to_num(part.with_gaps(*span).astype(np.float64)) for span in part.few()]
-        return sum(one.sum(axis=0) for one in rows), sum((one > 0).sum(axis=0) for one in rows)
+        rows = np.nan_to_num(part.with_gaps(0, part.shape[0]).astype(np.float64))
+        return _down(part.weights, rows), _down(part.weights, rows > 0)
+    if part.weights is not None:
+        Z = part.double(0, part.shape[0])
+        return part.weights @ Z, part.weights @ (Z > 0)
     if not part.sparse:
         values, _, positive = dense_columns(rows_of(part))
         return values, positive
@@ -196,15 +233,25 @@ def _sums_and_counts(part: View) -> tuple[np.ndarray, np.ndarray]:
     return np.asarray(Z.sum(axis=0)).ravel(), np.asarray((Z > 0).sum(axis=0)).ravel()
 
 
+def _down(weights: np.ndarray | None, values: np.ndarray) -> np.ndarray:
+    """Sums of columns, rows as they count."""
+    return values.sum(axis=0) if weights is None else weights @ values
+
+
 def _all_squares(part: View) -> tuple[np.ndarray]:
+    if part.weights is not None:
+        return (np.asarray(part.weights @ row_squares(part)),)
     return (np.asarray(column_squares(part).sum()),)
 
 
-def indicator(labels: np.ndarray, n_clusters: int, dtype: np.dtype) -> sp.csr_array:
-    """Which rows belong to each cluster, (k, n)."""
+def indicator(
+    labels: np.ndarray, n_clusters: int, dtype: np.dtype, weights: np.ndarray | None = None
+) -> sp.csr_array:
+    """Which rows belong to each cluster, and as how many they count, (k, n)."""
     order = np.argsort(labels, kind="stable")
     ends = np.cumsum(np.bincount(labels, minlength=n_clusters))
-    parts = np.ones(len(labels), dtype), order, np.concatenate([[0], ends])
+    each = np.ones(len(labels), dtype) if weights is None else weights[order].astype(dtype)
+    parts = each, order, np.concatenate([[0], ends])
     return sp.csr_array(parts, shape=(n_clusters, len(labels)))
 
 
@@ -216,7 +263,7 @@ def unit_scales(view: View, runner: Runner, *, rough: bool = False) -> tuple[Row
     """
     scales = runner.empty(view, (), view.dtype if rough else np.float64)
     (filled,) = runner.sweep(_LengthWork(rough), parts_of(view), (scales,))
-    return scales, float(filled) / view.shape[0]
+    return scales, float(filled) / view.total
 
 
 @dataclass(frozen=True)
@@ -232,7 +279,8 @@ class _LengthWork:
         filled = lengths > 0
         found = np.divide(1, lengths, out=np.ones(len(lengths)), where=filled)
         scales[:] = rounded(found) if self.rough else found
-        return rows, (np.asarray(np.count_nonzero(filled)),)
+        counted = np.count_nonzero(filled) if part.weights is None else part.weights @ filled
+        return rows, (np.asarray(counted),)
 
 
 def rounded(values: np.ndarray) -> np.ndarray:
@@ -246,10 +294,11 @@ def rounded(values: np.ndarray) -> np.ndarray:
 
 
 def sums_of(rows: RowArray, view: View, runner: Runner, *, squared: bool = False) -> np.ndarray:
-    """Sums of the columns over all rows, or of their squares."""
-    return runner.sum_rows(partial(_sums, squared), BlockSource(view), rows)[0]
+    """Sums of the columns over all rows as they count, or of their squares."""
+    given = (rows,) if view.weights is None else (rows, view.weights)
+    return runner.sum_rows(partial(_sums, squared), BlockSource(view), *given)[0]
 
 
-def _sums(squared: bool, rows: np.ndarray) -> tuple[np.ndarray]:
+def _sums(squared: bool, rows: np.ndarray, weights: np.ndarray | None = None) -> tuple[np.ndarray]:
     own = rows.astype(np.float64)
-    return ((own * own if squared else own).sum(axis=0),)
+    return (_down(weights, own * own if squared else own),)

@@ -1,7 +1,9 @@
 """What a run works on, reports and leaves behind."""
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -24,6 +26,12 @@ class Factors:
     P: np.ndarray
     weights: np.ndarray
     layers: list[np.ndarray] | None = None
+
+    def without(self, root: np.ndarray | None) -> Factors:
+        """The same with codes that were multiplied by the roots of what samples count."""
+        if root is None:
+            return self
+        return replace(self, V=self.V / root[:, None].astype(self.V.dtype))
 
 
 @dataclass(frozen=True)

@@ -278,6 +278,7 @@ class Sweeps:
             hessians.astype(self._dtype),
             self._dtype.type(ties.strength),
             *ties.edges,
+            ties.degree,
             rounds,
         )
         self._stepped(moves(V, before))

@@ -197,7 +197,8 @@ class DescentWork:
                 shares = np.broadcast_to(squares, (len(V), squares.shape[1]))
                 squares = np.hstack([shares, drag[:, None]])
                 hessians = np.concatenate([hessians, one[None]])
-        nobody = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, V.dtype)
+        nothing = np.empty(0, V.dtype)
+        nobody = np.empty(0, np.int64), np.empty(0, np.int32), nothing, nothing
         solve_codes(cross, V, squares, hessians, V.dtype.type(0), *nobody, self.rounds)
         if self.least:
             np.maximum(V, self.least * V.max(axis=1, keepdims=True), out=V)

@@ -77,19 +77,33 @@ class GraphTies(AnyRule):
         β.
     dtype : dtype
         Type of the codes.
+    root : ndarray of shape (n,) or None
+        Roots of what samples count, if their codes are multiplied with these: the term is then
+        β tr(Vᵀ W^-½ L W^-½ V).
     """
 
     tied: ClassVar[bool] = True
 
-    def __init__(self, graph: sp.csr_array, strength: float, dtype: np.dtype) -> None:
+    def __init__(
+        self,
+        graph: sp.csr_array,
+        strength: float,
+        dtype: np.dtype,
+        root: np.ndarray | None = None,
+    ) -> None:
         self.strength = strength
+        degree = np.asarray(graph.sum(axis=1)).ravel()
+        if root is not None:
+            degree = degree / root**2
+            apart = sp.diags_array(1 / root)
+            graph = sp.csr_array(apart @ graph @ apart)
         index = np.int32 if graph.shape[0] < 2**31 else np.int64
         self.edges: Edges | None = Edges(
             graph.indptr.astype(np.int64, copy=False),
             graph.indices.astype(index, copy=False),
             graph.data.astype(dtype, copy=False),
         )
-        self.degree = np.asarray(graph.sum(axis=1), dtype=dtype).ravel()
+        self.degree = degree.astype(dtype, copy=False)
 
     def pull(self, V: np.ndarray, out: np.ndarray, context: SupportsNeighbourSums) -> np.ndarray:
         assert self.edges is not None
@@ -144,8 +158,13 @@ class AnchorTies(WithoutLists):
         return np.maximum(squares - self.mass @ codes**2, 0.0)
 
 
-def graph_ties(graph: sp.csr_array | None, strength: float, dtype: np.dtype) -> Ties:
+def graph_ties(
+    graph: sp.csr_array | None,
+    strength: float,
+    dtype: np.dtype,
+    root: np.ndarray | None = None,
+) -> Ties:
     """Ties along a graph, or none where there is nothing that holds."""
     if graph is None or graph.nnz == 0 or strength == 0:
         return NoTies(dtype)
-    return GraphTies(graph, strength, dtype)
+    return GraphTies(graph, strength, dtype, root)
