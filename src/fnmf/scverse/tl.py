@@ -19,7 +19,6 @@ def fnmf(
     layer: str | None = None,
     mask_var: Any = None,
     labels_key: str | None = None,
-    batch_key: str | None = None,
     key_added: str = "fnmf",
     rng: Any = None,
     copy: bool = False,
@@ -47,9 +46,6 @@ def fnmf(
         Column of ``obs`` with the kinds of some cells, missing where they are not known: they
         guide the fit, and its clusters bear their names (:class:`fnmf.SemiFNMF`, whose
         ``"auto"`` takes as many clusters as there are kinds).
-    batch_key : str, default=None
-        Column of ``obs`` with batches: neighbours are taken from all of them alike, and relevance
-        is that within batches, see :meth:`fnmf.FNMF.fit`. Not with ``labels_key``.
     key_added : str, default="fnmf"
         Begins the names of all results.
     rng : int, Generator, RandomState or None, default=None
@@ -57,7 +53,10 @@ def fnmf(
     copy : bool, default=False
         Leave ``adata`` as it is and return a copy with the results.
     **parameters
-        Other parameters of :class:`fnmf.FNMF`, or of :class:`fnmf.SemiFNMF` with ``labels_key``.
+        Other parameters of :class:`fnmf.FNMF`, or of :class:`fnmf.SemiFNMF` with ``labels_key``;
+        and ``batch_key``, a column of ``obs`` with batches: neighbours are taken from all of them
+        alike, and relevance is that within batches, see :meth:`fnmf.FNMF.fit`. Not with
+        ``labels_key``.
 
     Returns
     -------
@@ -96,6 +95,7 @@ def fnmf(
     data = adata.copy() if copy else adata
     genes = _chosen(data, mask_var)
     matrix = matrix_of(data, layer, genes)
+    batch_key = parameters.pop("batch_key", None)
     kinds = _known(data, labels_key)
     build = FNMF if kinds is None else SemiFNMF
     given: dict[str, Any] = (
