@@ -57,13 +57,10 @@ def main() -> None:
     made = runpy.run_path(str(MAKE))
     with tempfile.TemporaryDirectory() as folder:
         truth = made["write"](Path(folder))
-        rows = [
-            run(Path(folder) / name, groups, made["SEGMENTS"][name][1])
-            for name, groups in truth.items()
-        ]
-    for row in rows:
-        told = (f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items())
-        print(", ".join(told).removeprefix("table "))
+        for name, groups in truth.items():
+            row = run(Path(folder) / name, groups, made["SEGMENTS"][name][1])
+            told = (f"{k} {v:.3g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items())
+            print(", ".join(told).removeprefix("table "), flush=True)
 
 
 if __name__ == "__main__":

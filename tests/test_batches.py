@@ -62,6 +62,8 @@ def test_missing_values_and_batches_go_together(data):
     X, y, batch = data
     gaps = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
     gaps[3] = np.nan
+    with pytest.raises(ValueError, match="batch has shape"):
+        FNMF(4).fit(gaps, batch=batch[:5])
     model = FNMF(4, random_state=0).fit(gaps, batch=batch)
     assert clustering_accuracy(y, model.labels_) > 0.9
     assert model.rows_without_values_.tolist() == [3]

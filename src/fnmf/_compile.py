@@ -17,6 +17,11 @@ def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     can be written to.
     """
 
+    # Nobody calls compiled functions from C, and pieces that are inlined from nowhere else.
+    options["no_cfunc_wrapper"] = True
+    if options.get("forceinline"):
+        options |= {"cache": False, "no_cpython_wrapper": True}
+
     def compiled(function: Callable[..., Any]) -> Any:
         try:
             return numba.njit(**options)(function)

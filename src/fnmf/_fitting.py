@@ -13,6 +13,7 @@ from fnmf._callbacks import IterationHooks
 from fnmf._checkpoint import open_checkpoint
 from fnmf._missing import Presence
 from fnmf._random import as_random_state
+from fnmf._starting import with_start
 from fnmf._weights import CountedRows, check_sample_weight, place_absent
 from fnmf.choosing.consensus import consensus
 from fnmf.choosing.starts import best_start
@@ -37,6 +38,11 @@ def fit_estimator(
     data = estimator._checked(X, reset=True)
     weights = check_sample_weight(sample_weight, data)
     presence = Presence.of(data)
+    if batch is not None:
+        if weights is not None:
+            raise ValueError("sample_weight does not go with batch; leave one of them out.")
+        kept = slice(None) if presence is None else presence.rows
+        settings = settings.with_batch(check_batch(batch, data, kept))
     if presence is not None:
         if guidance is not None and not presence.rows.all():
             raise ValueError(
@@ -47,13 +53,8 @@ def fit_estimator(
         if not (settings.automatic or presence.rows.all()):
             settings = presence.settings(settings.for_data(data))
         data = presence.rows_with_values(data)
-        batch = None if batch is None else np.asarray(batch)[presence.rows]
         weights = None if weights is None else weights[presence.rows]
-    if batch is not None:
-        if weights is not None:
-            raise ValueError("sample_weight does not go with batch; leave one of them out.")
-        settings = settings.with_batch(check_batch(batch, data))
-    if not settings.automatic and not (settings.builds_graph and isinstance(settings.init, str)):
+    if not settings.automatic and not (settings.builds_graph and settings.starts_itself):
         settings = settings.for_data(data)
     counted = CountedRows.of(data, weights, settings, merge=guidance is None and batch is None)
     given = data
@@ -63,7 +64,7 @@ def fit_estimator(
     if guidance is not None:
         settings = guidance.settings(settings, data)
     settings, number = estimator._numbered(settings, data, weights)
-    settings = settings.for_data(data)
+    settings = with_start(settings, estimator, data).for_data(data)
     # Drawn again after the choice: a seed gives the same fit as with the number given.
     rng = as_random_state(estimator.random_state)
     drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]

@@ -29,9 +29,8 @@ class FNMF(FactorisationBase):
         ``n_clusters`` if that is given, and else the number of clusters that
         :func:`fnmf.choose_n_components` recommends.
     n_weightings : int, default=3
-        Number m of weightings of the features. ``weighting="relevance"`` uses at most one for
-        each cluster, and a single one where several would separate the clusters worse or rest
-        on features that matter less.
+        Number m of weightings of the features. ``weighting="relevance"`` uses at most one for each
+        cluster, and a single one where several separate worse or rest on less relevant features.
     diversity : float, default=0.01
         λ, the price of similar weightings in ``weighting="paper"``. Relevance does not need it:
         a feature is left to the weightings that explain it well.
@@ -59,10 +58,8 @@ class FNMF(FactorisationBase):
         and ``column_units``; values are capped at twice the mean of a feature's positive ones
         (of tables at 5 standard deviations), and copies of a feature share one vote.
         ``"paper"``: weights on the simplex, learned as in the article; they collapse on data
-        whose features differ
-        in energy. ``"uniform"``: all features weigh 1/d, nothing is learned. An array holds
-        weights of your own, at least 0: one weighting, used as it is for the data and for the
-        neighbours.
+        whose features differ in energy. ``"uniform"``: all features weigh 1/d, nothing is learned.
+        An array holds weights of your own, at least 0: one weighting for data and neighbours.
     graph_refresh : int or None, default=None
         How often the neighbour graph is rebuilt from the weighted features. ``None`` means 3
         for ``weighting="relevance"``, which does so on the sample it explores, with new weights
@@ -77,10 +74,10 @@ class FNMF(FactorisationBase):
         without it. ``"hals"``: exact minimisation of one coordinate after the other. With
         ``weighting="paper"`` the slower ``"mu"`` stays further from the trivial minima of the
         objective and mostly gives better clusters.
-    init : {"kmeans", "random", "nndsvda"} or tuple of arrays, default="kmeans"
+    init : {"kmeans", "random", "nndsvda"}, tuple of arrays or fitted FNMF, default="kmeans"
         ``"kmeans"`` turns a k-means partition into codes and its means into the basis. A
         tuple holds an embedding (n_samples, n_components) and components (n_components,
-        n_features). With ``weighting="relevance"`` the partition is that of the graph.
+        n_features); a fitted model gives both. With ``"relevance"`` the partition is the graph's.
     row_norm : {"auto", "unit", "none"}, default="auto"
         Whether ``weighting="relevance"`` brings rows to unit length. Right where the size of a
         row is exposure (documents, counts, light), wrong where it tells classes apart (many
@@ -90,10 +87,9 @@ class FNMF(FactorisationBase):
         its typical value or its standard deviation; ``"auto"`` tries what makes sense for the
         data, for tables standard deviation and range; ``chosen_`` says what was taken.
     normalize_components : bool, default=True
-        Scale each component to unit length in every iteration and the representation with
-        it, so that ``smoothness`` means the same on all data. The graph term is then
-        β Σ_a ‖u_a‖² v_aᵀ L v_a, which the scaling does not change, so the objective still falls.
-        ``weighting="relevance"`` always does so.
+        Scale each component to unit length in every iteration and the representation with it, so
+        that ``smoothness`` means the same on all data; ``"relevance"`` always does. The graph term
+        is then β Σ_a ‖u_a‖² v_aᵀ L v_a, which scaling does not change: the objective still falls.
     n_clusters : int or None, default=None
         Clusters for ``labels_``; ``None`` means ``n_components``.
     consensus : int or None, default=None
@@ -125,6 +121,11 @@ class FNMF(FactorisationBase):
         counts as one column: its features share one vote, so that all groups enter with the same
         scatter, and stay together when features are halved. ``column_units="auto"`` then leaves
         the choice to tables, and means ``"spread"`` for data that are none.
+    components : array-like of shape (n_components, n_features) or None, default=None
+        Components that are known, in the units of X, and rows of NaN for those to be found. They
+        stay as they are but for their length. Not for ``weighting="paper"``.
+    warm_start : bool, default=False
+        Whether a further ``fit`` starts from the factors of the last one.
 
     Attributes
     ----------
@@ -141,9 +142,8 @@ class FNMF(FactorisationBase):
         otherwise the mean over the samples of the weightings they use; sums to 1.
     feature_relevance_ : ndarray of shape (n_features,)
         Share of each feature's variance that the clusters explain beyond what chance would
-        (three standard deviations above a shuffled feature): 0 for a feature without information,
-        1 for one the clusters determine; comparable across fits. Only for
-        ``weighting="relevance"``.
+        (three standard deviations above a shuffled feature), from 0 to 1, where the clusters
+        determine it; comparable across fits. Only for ``weighting="relevance"``.
     effective_features_ : ndarray of shape (n_weightings,)
         1 / Σ θ² of each weighting: over how many features it is spread.
     weighting_overlap_ : ndarray of shape (n_weightings, n_weightings)
@@ -159,8 +159,7 @@ class FNMF(FactorisationBase):
         Cluster of each sample: with ``weighting="relevance"`` and a graph the partition of the
         graph with the largest modularity that was found, otherwise k-means on ``embedding_``.
     batch_relevance_ : ndarray of shape (n_features,)
-        Share of each feature's variance that batches explain beyond chance, if ``fit`` had
-        ``batch``; with more of it than of ``feature_relevance_`` it tells no groups apart.
+        Share of each feature's variance that batches explain beyond chance, if there are any.
     batch_mixing_ : ndarray of shape (n_clusters,)
         Entropy of the batches in each cluster as a share of that in all samples; 1 is well mixed.
     chosen_ : list of dict
@@ -201,17 +200,14 @@ class FNMF(FactorisationBase):
         Terms of the objective after each iteration: ``total``, ``reconstruction``,
         ``diversity``, ``smoothness``, and the ``round`` in which the total falls.
     smoothness_ : float
-        How much neighbours were held together for the codes, as ``representation`` says. Only
-        for ``weighting="relevance"``.
+        How much neighbours were held together for the codes. Only for ``"relevance"``.
     n_iter_ : int
-        Iterations of the start that was kept.
-        Those over all samples: more than 40,000 begin with the factors of a sample.
+        Iterations of the start that was kept, over all samples.
     rows_without_values_ : ndarray of int
         If X has missing values: samples of which all are missing. They had no part in the fit,
         are in the largest cluster and have confidence 0.
     unit_ : float
-        A power of two by which data in extreme units were divided, 1 for all others; new rows
-        are divided too.
+        A power of two by which data in extreme units are divided, 1 for all others.
     shift_ : ndarray of shape (n_features,)
         What was added to each feature. Only for ``negative="shift"``, as the next.
     n_clipped_ : int
@@ -283,6 +279,8 @@ class FNMF(FactorisationBase):
         n_jobs: int | None = None,
         verbose: int = 0,
         feature_groups: Any = None,
+        components: Any = None,
+        warm_start: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_weightings = n_weightings
@@ -309,6 +307,8 @@ class FNMF(FactorisationBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.feature_groups = feature_groups
+        self.components = components
+        self.warm_start = warm_start
 
     @with_callbacks
     def fit(
@@ -337,8 +337,8 @@ class FNMF(FactorisationBase):
             says, how far it has come. The same fit goes on from there if it was interrupted,
             and ends with the same result. A folder of another fit is refused.
         batch : array-like of shape (n_samples,), default=None
-            Names or numbers of batches, samples measured together: neighbours are taken from all
-            alike, and relevance is that within batches. Not with ``sample_weight``.
+            Batch of each sample, a name or a number: all batches have the same share of neighbours,
+            and relevance is that within batches. Not with ``sample_weight``.
 
         Returns
         -------

@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._fitted import Fitted, FittedClusters
-from fnmf.data import View, is_dask, view_of
+from fnmf._weights import check_sample_weight
+from fnmf.data import View, distinct_rows, is_dask, view_of
 from fnmf.relevance.defaults import DEFAULTS
 from fnmf.validation import check_integer
 
@@ -20,7 +21,7 @@ _FEWEST_TO_SCORE = 3
 class InterpretationMixin:
     """Methods of fitted estimators that keep a ``Fitted`` record."""
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """How well the clusters of the model hold together in data it has not seen.
 
         Every row of ``X`` gets its cluster from :meth:`predict`. The score is the modularity of
@@ -38,6 +39,8 @@ class InterpretationMixin:
             Non-negative data, at least three rows.
         y : Ignored
             Present by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many samples each counts; equal rows are one.
 
         Returns
         -------
@@ -63,6 +66,9 @@ class InterpretationMixin:
         data: Any = model._checked(X)
         if is_dask(data):
             raise ValueError("score takes data in memory; pass a sample of the rows, computed.")
+        found = distinct_rows(view_of(data), check_sample_weight(sample_weight, data))
+        if found is not None:
+            data = view_of(data).subset(found.rows).X
         n = data.shape[0]
         if n < _FEWEST_TO_SCORE:
             raise ValueError(f"score needs at least {_FEWEST_TO_SCORE} samples, got n_samples={n}.")
@@ -72,6 +78,7 @@ class InterpretationMixin:
             view = completed_new(data, fitted, runner)
             labels = scheme.predict(fitted, settings, view, runner)
             weighted, _ = scheme.comparable_rows(fitted, view, runner)
+            weighted.weighing(None if found is None else found.weights)
             near = min(settings.n_neighbors, n - 2)
             graph = neighbor_graph(weighted, near, "exact", runner, verbose=0)
         ties = ties_between(graph, labels, settings.clusters)

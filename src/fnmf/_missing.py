@@ -57,7 +57,7 @@ class Presence:
         is_sparse: bool = sp.issparse(graph)
         if is_sparse:
             graph = sp.csr_array(sp.csr_array(graph)[self.rows][:, self.rows])
-        if not isinstance(init, str):
+        if isinstance(init, tuple):
             init = (np.asarray(init[0])[self.rows], init[1])
         return replace(settings, graph=graph, init=init)
 

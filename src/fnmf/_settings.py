@@ -12,6 +12,7 @@ from fnmf.data import Data, is_dask, working_dtype
 from fnmf.validation import (
     STARTS,
     check_choice,
+    check_components,
     check_graph,
     check_groups,
     check_init,
@@ -53,6 +54,8 @@ class Settings:
     feature_groups: Any = None
     # The batch of each row of the data, counted from 0; no parameter, but part of a fit.
     batch: np.ndarray | None = None
+    components: Any = None
+    warm_start: bool = False
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
@@ -62,6 +65,8 @@ class Settings:
             **{name: _plain(name, parameters) for name in names},
             layers=tuple(parameters.get("layers", ())),
             feature_groups=parameters.get("feature_groups"),
+            components=parameters.get("components"),
+            warm_start=bool(parameters.get("warm_start", False)),
         )
         settings._check()
         return settings
@@ -132,7 +137,20 @@ class Settings:
             graph = check_graph(graph, n_samples, working_dtype(data.dtype))
         groups = check_groups(self.feature_groups, data.shape[1])
         init = check_init(self.init, data, self.n_components)
-        return replace(self, graph=graph, init=init, weighting=weighting, feature_groups=groups)
+        known = check_components(self.components, self.n_components, data.shape[1])
+        if known is not None and (self.scheme == "paper" or is_dask(data)):
+            raise ValueError(
+                'components needs data in memory and a weighting that is not "paper", whose '
+                "components depend on the weights that it learns."
+            )
+        return replace(
+            self,
+            graph=graph,
+            init=init,
+            weighting=weighting,
+            feature_groups=groups,
+            components=known,
+        )
 
     def with_batch(self, batch: np.ndarray) -> Self:
         """The same for rows that come in batches."""
@@ -208,6 +226,11 @@ class Settings:
     def builds_graph(self) -> bool:
         """Whether the neighbour graph is ours to build."""
         return isinstance(self.graph, str)
+
+    @property
+    def starts_itself(self) -> bool:
+        """Whether the start needs no array with a row for every sample."""
+        return isinstance(self.init, str) or hasattr(self.init, "fit")
 
     @property
     def search(self) -> str:

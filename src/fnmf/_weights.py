@@ -65,7 +65,7 @@ class CountedRows:
         if is_dask(data):
             return None
         own_rows = settings.graph is None or settings.builds_graph
-        if merge and own_rows and isinstance(settings.init, str):
+        if merge and own_rows and settings.starts_itself:
             found = distinct_rows(view_of(data), weights)
             few = found is not None and 2 * len(found.rows) <= len(found.groups)
             if found is None or (weights is None and len(found.groups) > _MANY and not few):
@@ -92,7 +92,7 @@ class CountedRows:
             if self.distinct.weights is not None:
                 each = sp.diags_array(self.distinct.weights)
                 graph = sp.csr_array(each @ graph @ each)
-        if not isinstance(init, str):
+        if isinstance(init, tuple):
             init = (np.asarray(init[0])[rows], init[1])
         return replace(settings, graph=graph, init=init)
 

@@ -22,7 +22,16 @@ LAYERS = (
     ("_schemes",),
     ("choosing",),
     ("streaming",),
-    ("describe", "explain", "graph", "_interpretation", "_missing", "_weights", "_recovery"),
+    (
+        "describe",
+        "explain",
+        "graph",
+        "_interpretation",
+        "_missing",
+        "_weights",
+        "_starting",
+        "_recovery",
+    ),
     (
         "_fnmf",
         "_minibatch",

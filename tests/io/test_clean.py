@@ -45,7 +45,7 @@ def test_missing_cells_may_stay(table):
     cleaning = Cleaning("keep", "shift")
     clean(table, cleaning)
     np.testing.assert_array_equal(table.X, [[4, 2], [0, np.nan], [8, 6]])
-    assert "1 missing cells stay missing" in table.notes[0]
+    assert "1 missing cell stays missing" in table.notes[0]
     new = Table(table.path, np.array([[-3.0, np.nan]]), ["a", "b"])
     clean(new, cleaning, fitted=True)
     np.testing.assert_array_equal(new.X, [[0, np.nan]])

@@ -18,7 +18,7 @@ from fnmf.affinity._anchor_moves import cluster_by_anchors
 from fnmf.affinity._anchors import Nearest, anchor_mass, anchor_votes, nearest_anchors, vote
 from fnmf.affinity._balanced import balanced_graph
 from fnmf.affinity._confidence import NeighborVotes, graph_votes, known_votes
-from fnmf.affinity._partition import best_of, partition
+from fnmf.affinity._partition import best_of, connected_parts, partition
 from fnmf.affinity._small import Graphs, in_few_parts, small_graphs
 from fnmf.data import View, check_structure, drawn
 from fnmf.execution import RowArray, Runner
@@ -94,6 +94,9 @@ class Affinity(Protocol):
     ) -> RowArray | None:
         """Labels, started also from those ``known`` of some rows; ``None`` without affinity."""
 
+    def parts(self, n_clusters: int) -> RowArray | None:
+        """Labels of the connected parts, if these are the clusters; see ``connected_parts``."""
+
     def refine_labels(self, labels: RowArray, codes: RowArray, n_clusters: int) -> RowArray:
         """The better of ``labels`` and of the clusters of the codes."""
 
@@ -111,6 +114,9 @@ class NoAffinity:
     def clusters(
         self, n_clusters: int, seed: int, known: KnownLabels | None = None
     ) -> RowArray | None:
+        return None
+
+    def parts(self, n_clusters: int) -> RowArray | None:
         return None
 
     def refine_labels(self, labels: RowArray, codes: RowArray, n_clusters: int) -> RowArray:
@@ -147,6 +153,10 @@ class GraphAffinity:
             self._graph, n_clusters, seed, starts=starts, others=others, defaults=defaults
         )
         return found.labels
+
+    def parts(self, n_clusters: int) -> RowArray | None:
+        found = connected_parts(self._graph, n_clusters, self._defaults)
+        return None if found is None else found.labels
 
     def refine_labels(self, labels: RowArray, codes: RowArray, n_clusters: int) -> RowArray:
         rng, defaults = np.random.RandomState(0), self._defaults
@@ -222,6 +232,9 @@ class AnchorAffinity:
         starts = defaults.partition_starts
         found = partition(graph, n_clusters, seed, starts=starts, others=others, defaults=defaults)
         return cluster_by_anchors(self.nearest, self.mass, found.labels, view, runner, defaults)
+
+    def parts(self, n_clusters: int) -> RowArray | None:
+        return None
 
     def refine_labels(self, labels: RowArray, codes: RowArray, n_clusters: int) -> RowArray:
         return labels

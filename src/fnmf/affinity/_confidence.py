@@ -185,19 +185,21 @@ def graph_votes(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> np.
     degree = np.asarray(graph.sum(axis=1), np.float64).ravel()
     inverse = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0)
     lists = graph.indptr, graph.indices, graph.data
-    return _walks(*lists, inverse, labels.astype(np.int64, copy=False), n_clusters)
+    one = np.zeros((len(labels), n_clusters), graph.dtype)
+    votes, two = np.zeros_like(one), np.zeros(n_clusters)
+    _walks(*lists, inverse, labels.astype(np.int64, copy=False), one, votes, two)
+    return votes
 
 
-@njit(nogil=True, cache=True)
-def _walks(pointers, neighbours, similarity, inverse, labels, k):  # type: ignore[no-untyped-def]
-    n = len(labels)
-    one, votes = np.zeros((n, k), similarity.dtype), np.zeros((n, k), similarity.dtype)
-    two = np.zeros(k)
+@njit(nogil=True, cache=True, error_model="numpy")
+def _walks(pointers, neighbours, similarity, inverse, labels, one, votes, two):  # type: ignore[no-untyped-def]
+    n, k = one.shape
     for i in range(n):
         for p in range(pointers[i], pointers[i + 1]):
             one[i, labels[neighbours[p]]] += inverse[i] * similarity[p]
     for i in range(n):
-        two[:] = 0
+        for a in range(k):
+            two[a] = 0
         for p in range(pointers[i], pointers[i + 1]):
             j, share = neighbours[p], inverse[i] * similarity[p]
             for a in range(k):
@@ -207,6 +209,5 @@ def _walks(pointers, neighbours, similarity, inverse, labels, k):  # type: ignor
         for a in range(k):
             votes[i, a] = one[i, a] + max(two[a], 0.0)
             total += votes[i, a]
-        if total > 0:
-            votes[i] /= total
-    return votes
+        for a in range(k if total > 0 else 0):
+            votes[i, a] /= total

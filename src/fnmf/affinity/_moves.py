@@ -61,17 +61,19 @@ def improved(
         return Partition(labels, 0.0)
     ties = graph.indptr, graph.indices, similarity
     price, sweeps = resolution(n_clusters, defaults), defaults.move_sweeps
-    value = _improve(*ties, degree, labels, n_clusters, price, sweeps)
+    sums = np.zeros((2, n_clusters)), np.zeros(n_clusters, np.int64)
+    value = _improve(*ties, degree, labels, *sums, price, sweeps)
     return Partition(labels, float(value))
 
 
-@njit(nogil=True, cache=True)
-def _improve(pointers, neighbours, similarity, degree, labels, k, resolution, sweeps):  # type: ignore[no-untyped-def]
+@njit(nogil=True, cache=True, error_model="numpy")
+def _improve(pointers, neighbours, similarity, degree, labels, sums, count, resolution, sweeps):  # type: ignore[no-untyped-def]
     """Changes ``labels``; returns the modularity of what they are in the end."""
-    n = len(labels)
-    total = degree.sum()
-    volume, count, tied = np.zeros(k), np.zeros(k, np.int64), np.zeros(k)
+    n, k = len(labels), len(count)
+    volume, tied = sums[0], sums[1]
+    total = 0.0
     for i in range(n):
+        total += degree[i]
         volume[labels[i]] += degree[i]
         count[labels[i]] += 1
     for _ in range(sweeps):
@@ -80,7 +82,8 @@ def _improve(pointers, neighbours, similarity, degree, labels, k, resolution, sw
             own = labels[i]
             if count[own] == 1:
                 continue
-            tied[:] = 0
+            for a in range(k):
+                tied[a] = 0
             for p in range(pointers[i], pointers[i + 1]):
                 tied[labels[neighbours[p]]] += similarity[p]
             price = resolution * degree[i] / total
@@ -98,12 +101,14 @@ def _improve(pointers, neighbours, similarity, degree, labels, k, resolution, sw
                 moved += 1
         if moved == 0:
             break
-    inside = 0.0
+    inside = expected = 0.0
     for i in range(n):
         for p in range(pointers[i], pointers[i + 1]):
             if labels[neighbours[p]] == labels[i]:
                 inside += similarity[p]
-    return inside / total - resolution * np.sum((volume / total) ** 2)
+    for a in range(k):
+        expected += (volume[a] / total) * (volume[a] / total)
+    return inside / total - resolution * expected
 
 
 def modularity(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> float:

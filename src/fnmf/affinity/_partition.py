@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from fnmf._compile import njit
 from fnmf.affinity._moves import Lists, Partition, exchange, improved
@@ -58,6 +59,9 @@ def partition(
     Partition
         The best of all that were improved, after its clusters have changed places.
     """
+    parts = connected_parts(graph, n_clusters, defaults)
+    if parts is not None:
+        return parts
     rng = np.random.RandomState(seed)
     lists = Lists.of(graph)
     scale = 1 / np.sqrt(np.maximum(lists.degree, _TINY))
@@ -78,7 +82,22 @@ def best_of(
     defaults: Defaults = DEFAULTS,
 ) -> Partition:
     """The best of some partitions after improving; its clusters are numbered as they appear."""
+    parts = connected_parts(graph, n_clusters, defaults)
+    if parts is not None:
+        return parts
     return _numbered(_best(Lists.of(graph), found, n_clusters, defaults), n_clusters)
+
+
+def connected_parts(graph: sp.csr_array, n_clusters: int, defaults: Defaults) -> Partition | None:
+    """The connected parts of a graph, if they are as many as the clusters and none is a splinter.
+
+    No tie is cut then, however long or uneven they are; modularity would rather have even ones.
+    """
+    count, labels = connected_components(graph, directed=False)
+    least = defaults.least_part * len(labels) / n_clusters
+    if count != n_clusters or np.bincount(labels).min() < least:
+        return None
+    return Partition(labels.astype(np.int64), np.inf)
 
 
 def _best(
@@ -145,14 +164,13 @@ def leading_vectors(
     n = similarity.shape[0]
     block = rng.normal(size=(n, min(count + _SPARE, n)))
     block[:, 0] = first
-    lists = similarity.indptr, similarity.indices, similarity.data
     block, _ = np.linalg.qr(block)
     values = np.zeros(count)
     for _ in range(_FILTERS):
         # The filter damps everything from -1 to the smallest eigenvalue that is followed.
         lowest = float(np.clip(values[-1], 0.0, _DAMPED))
-        block, _ = np.linalg.qr(_filtered(*lists, block, lowest, _DEGREE))
-        image = _product(*lists, block)
+        block, _ = np.linalg.qr(_filtered(similarity, block, lowest))
+        image = similarity @ block
         values, turn = np.linalg.eigh(block.T @ image)
         values, turn = values[::-1], turn[:, ::-1]
         block, image = block @ turn, image @ turn
@@ -162,26 +180,27 @@ def leading_vectors(
     return np.ascontiguousarray(block[:, :count])
 
 
+def _filtered(similarity: sp.csr_array, block: np.ndarray, high: float) -> np.ndarray:
+    """The Chebyshev polynomial that is small from -1 to ``high`` and grows beyond, of the graph."""
+    half, centre = (high + 1) / 2, (high - 1) / 2
+    lists = similarity.indptr, similarity.indices, similarity.data
+    before, now, after = np.zeros_like(block), block, np.empty_like(block)
+    for step in range(_DEGREE):
+        _next(*lists, now, before, centre, (2 if step else 1) / half, after)
+        before, now, after = now, after, before if step else np.empty_like(block)
+    return now
+
+
 @njit(nogil=True, cache=True)
-def _product(pointers, neighbours, similarity, block):  # type: ignore[no-untyped-def]
-    n, width = block.shape
-    out = np.zeros((n, width))
+def _next(pointers, neighbours, similarity, now, before, centre, factor, after):  # type: ignore[no-untyped-def]
+    """after = factor * (similarity @ now - centre * now) - before."""
+    n, width = now.shape
     for i in range(n):
+        for a in range(width):
+            after[i, a] = 0
         for p in range(pointers[i], pointers[i + 1]):
             weight, row = similarity[p], neighbours[p]
             for a in range(width):
-                out[i, a] += weight * block[row, a]
-    return out
-
-
-@njit(nogil=True, cache=True)
-def _filtered(pointers, neighbours, similarity, block, high, degree):  # type: ignore[no-untyped-def]
-    """The Chebyshev polynomial that is small from -1 to ``high`` and grows beyond, of the graph."""
-    half, centre = (high + 1) / 2, (high - 1) / 2
-    before = block
-    now = (_product(pointers, neighbours, similarity, block) - centre * block) / half
-    for _ in range(degree - 1):
-        image = _product(pointers, neighbours, similarity, now)
-        after = 2 / half * (image - centre * now) - before
-        before, now = now, after
-    return now
+                after[i, a] += weight * now[row, a]
+        for a in range(width):
+            after[i, a] = factor * (after[i, a] - centre * now[i, a]) - before[i, a]

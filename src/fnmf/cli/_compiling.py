@@ -10,7 +10,7 @@ from pathlib import Path
 def tell_first_compiling() -> None:
     """Say once that kernels are compiled, if none was compiled here before."""
     if not compiled_before():
-        print("Compiling, only the first time: some tens of seconds.", file=sys.stderr, flush=True)
+        print("Compiling, only the first time: about ten seconds.", file=sys.stderr, flush=True)
 
 
 def compiled_before() -> bool:

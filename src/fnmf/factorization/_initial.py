@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import pairwise_distances_argmin
 from sklearn.utils.extmath import randomized_svd
 
@@ -17,6 +18,7 @@ from fnmf.relevance.defaults import DEFAULTS, Defaults
 _KMEANS_ROWS = 10_000
 _KMEANS_STARTS = 5
 _ROWS_AT_ONCE = 4096
+_TINY = np.finfo(np.float64).tiny
 
 Start = tuple[np.ndarray, RowArray]
 
@@ -45,6 +47,24 @@ def initial_factors(
     if isinstance(V, np.ndarray):
         V = runner.spread(np.array(V, view.dtype, order="C"), view)
     return np.ascontiguousarray(U, view.dtype), V
+
+
+def with_known(
+    U: np.ndarray, V: RowArray, known: np.ndarray
+) -> tuple[np.ndarray, RowArray, np.ndarray]:
+    """A start with columns of U that are known in their places, and which these are, (c,).
+
+    Those of the start that are most like them make room, the others go where ``known``, (d, c), is
+    NaN.
+    """
+    fixed = ~np.isnan(known).any(axis=0)
+    one, other = (rows / np.maximum(np.linalg.norm(rows, axis=0), _TINY) for rows in (known, U))
+    like = one[:, fixed].T @ other
+    taken = linear_sum_assignment(-like)[1]
+    order = np.empty(len(fixed), np.int64)
+    order[fixed], order[~fixed] = taken, np.setdiff1d(np.arange(len(fixed)), taken)
+    U = np.where(fixed, np.nan_to_num(known), U[:, order]).astype(U.dtype)
+    return U, np.ascontiguousarray(V[:, order]), fixed
 
 
 def _random(

@@ -23,7 +23,7 @@ from fnmf.affinity import (
 from fnmf.data import IncompleteView, Scaling, View
 from fnmf.exceptions import WeightCollapseWarning
 from fnmf.execution import RowArray, Runner
-from fnmf.factorization._initial import initial_factors, same_rows
+from fnmf.factorization._initial import initial_factors, same_rows, with_known
 from fnmf.factorization._problem import (
     Problem,
     ProgressReporter,
@@ -224,11 +224,15 @@ class PlainScheme(Scheme):
             rng,
             self.runner,
         )
+        fixed = None
+        if settings.components is not None:
+            known = weights.max(axis=0)[:, None] * settings.components.T
+            U, V, fixed = with_known(U, V, known)
         if self.root is not None:
             V = V * self.root[:, None].astype(V.dtype)
         even = np.full(settings.n_weightings, 1 / settings.n_weightings, V.dtype)
         P = even[None] if self.shared else same_rows(even, self.problem.view, self.runner)
-        return Factors(U, V, P, weights)
+        return Factors(U, V, P, weights, fixed=fixed)
 
     def _solve(
         self, factors: Factors, graph: sp.csr_array | None, progress: ProgressReporter, name: str

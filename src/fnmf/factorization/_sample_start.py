@@ -70,7 +70,8 @@ def start_on_sample(
     # Features without any weight have no part in any component.
     U = np.zeros_like(factors.U)
     U[used.kept] = found.U
-    begun = Factors(U, factors.V, found.P if shared else factors.P, factors.weights)
+    P = found.P if shared else factors.P
+    begun = Factors(U, factors.V, P, factors.weights, fixed=factors.fixed)
     solve_codes(run.context, objective, begun, run.solver, held, rounds=_ROUNDS, least=_LEAST)
     return begun
 
@@ -97,7 +98,7 @@ def solve_sample(
     few = replace(objective, weighting=_of(objective.weighting, sample), ties=ties)
     P, kept = factors.P if shared else factors.P[sample], used.kept
     weights = np.ascontiguousarray(factors.weights[:, kept])
-    start = Factors(factors.U[kept], factors.V[sample], P, weights)
+    start = Factors(factors.U[kept], factors.V[sample], P, weights, fixed=factors.fixed)
     context = ExecutionContext(used.subset(sample), runner)
     stopping = replace(run.stopping, floor=run.stopping.floor * len(sample) / n)
     found = solve(context, few, start, run.solver, stopping).factors

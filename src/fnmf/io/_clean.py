@@ -100,7 +100,8 @@ def _missing(
         found.append(TableError(where + _more(table, np.isnan), "missing"))
         return
     if cleaning.missing == "keep":
-        text = f"{_count(table.X, np.isnan):,} missing cells stay missing"
+        count = _count(table.X, np.isnan)
+        text = f"{count:,} missing {'cell stays' if count == 1 else 'cells stay'} missing"
         why = "the fit leaves them out, and nothing has to be made up"
         table.notes.append(Note(text, "kept", why=why))
         return

@@ -23,9 +23,10 @@ from fnmf.kernels.groups import (
 from fnmf.kernels.lanes import quads
 from fnmf.kernels.panels import add_outer, reconstruct
 from fnmf.kernels.rescale import four_rows
-from fnmf.kernels.rows import KEEP, assign_row
+from fnmf.kernels.rows import KEEP, assign_rows
 from fnmf.kernels.tiles import (
     ROWS,
+    add_energy,
     add_moments,
     project,
     target_residuals,
@@ -93,11 +94,13 @@ def project_block(X, basis, weights, P, shared, out):  # type: ignore[no-untyped
 
 
 @njit(nogil=True, cache=True)
-def codes_block(X, basis, weights, V, P, pull, degree, strength, hessians, rule, tiny):  # type: ignore[no-untyped-def]
+def codes_block(X, basis, weights, V, P, pull, degree, strength, hessians, prices, rule, tiny):  # type: ignore[no-untyped-def]
     """Multiplicative step of V, every sample with its own mixture of weightings.
 
+    With ``prices`` P comes first, its exact minimiser for weights that act on the residual.
     Returns (X ∘ P² weights)ᵀ V with the new V, and for each Hessian that was given
-    Vᵀ diag(p_j²) V (of the sum of the p_j², if one serves all): what U needs.
+    Vᵀ diag(p_j²) V (of the sum of the p_j², if one serves all): what U needs. With ``prices``
+    there follows P²ᵀ(X∘X), m x d.
     """
     wide_vectors()
     n_rows, n_components = V.shape
@@ -111,22 +114,32 @@ def codes_block(X, basis, weights, V, P, pull, degree, strength, hessians, rule,
     curved = zeros(ROWS, wide, V)
     targets = zeros(n_padded, width, V)
     codes_grams = zeros(hessians.shape[0], wide, V)
-    buffer = zeros(ROWS, basis.shape[1], V)
+    buffer = zeros(ROWS, width, V)
+    energy = zeros(0 if prices is None else weights.shape[0], width, V)
+    residuals = zeros(ROWS, quads(weights.shape[0]), V)
     for first in range(0, n_rows, BATCH):
         for start in range(first, first + BATCH, ROWS):
             group = slice(start - first, start - first + ROWS)
             own, y = codes[group], weighed[group]
             x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer, False)
             stop = min(start + ROWS, n_rows)
-            load_squares(start, P, mix, scales)
-            weigh(x0, x1, x2, x3, mix, weights, y)
-            project(y[0], y[1], y[2], y[3], basis, products)
             load_codes(start, V, own)
-            curve(own, scales, hessians, n_components, curved)
-            step(start, stop, V, own, products, curved, pull, degree, strength, rule, tiny)
+            if prices is not None:
+                # The fit has its place where the weighed rows will be.
+                reconstruct(own, basis, y)
+                weighted_residuals(x0, x1, x2, x3, y, weights, residuals)
+                assign_rows(start, stop, residuals, prices, tiny, P)
+            load_squares(start, P, mix, scales)
+            if prices is not None:
+                add_energy(x0, x1, x2, x3, mix, energy)
+            weigh(x0, x1, x2, x3, mix, weights, y)
+            if rule != KEEP:
+                project(y[0], y[1], y[2], y[3], basis, products)
+                curve(own, scales, hessians, n_components, curved)
+                step(start, stop, V, own, products, curved, pull, degree, strength, rule, tiny)
             add_grams(own, scales, n_components, codes_grams)
         add_outer(codes, weighed, targets)
-    return targets, codes_grams
+    return targets, codes_grams, energy
 
 
 @njit(nogil=True, cache=True)
@@ -162,10 +175,7 @@ def assign_block(X, basis, weights, V, P, hessians, prices, on_residual, crosses
             weighted_residuals(x0, x1, x2, x3, fits, weights, residuals)
         else:
             target_residuals(x0, x1, x2, x3, fits, weights, residuals)
-        for i in range(start, min(start + ROWS, n_rows)):
-            for j in range(n_weightings if prices.shape[0] > 0 else 0):
-                residuals[i - start, j] += prices[i, j]
-            assign_row(residuals, i - start, tiny, P, i)
+        assign_rows(start, min(start + ROWS, n_rows), residuals, prices, tiny, P)
         load_squares(start, P, mix, scales)
         add_moments(x0, x1, x2, x3, fits, mix, energy, cross)
         add_grams(codes, scales, n_components, codes_grams)

@@ -55,6 +55,10 @@ class Layout(ABC):
         """Two m x d sums, 2 x m x d, out of the layout of the kernels."""
 
     @abstractmethod
+    def unpack_energy(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
+        """The first of two such sums, m x d, where a kernel has made no other."""
+
+    @abstractmethod
     def unpack_crosses(self, total: np.ndarray, n_weightings: int, n_components: int) -> np.ndarray:
         """An m x d x c sum out of the layout of the kernels."""
 
@@ -105,6 +109,9 @@ class DenseLayout(Layout):
     def unpack_moments(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
         return total.reshape(2, -1, total.shape[1])[:, :n_weightings, : self.n_features]
 
+    def unpack_energy(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
+        return total[:n_weightings, : self.n_features]
+
     def unpack_crosses(self, total: np.ndarray, n_weightings: int, n_components: int) -> np.ndarray:
         return total[:, :n_components, : self.n_features].swapaxes(1, 2)
 
@@ -139,6 +146,9 @@ class SparseLayout(Layout):
     def unpack_moments(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
         parts = total.reshape(self.n_features, -1, 2, QUAD)
         return parts.transpose(2, 1, 3, 0).reshape(2, -1, self.n_features)[:, :n_weightings]
+
+    def unpack_energy(self, total: np.ndarray, n_weightings: int) -> np.ndarray:
+        return self.unpack_moments(total, n_weightings)[0]
 
     def unpack_crosses(self, total: np.ndarray, n_weightings: int, n_components: int) -> np.ndarray:
         return total[:, :, :n_components]

@@ -57,6 +57,15 @@ def assign_row(residuals, r, floor, P, i):  # type: ignore[no-untyped-def]
         store_part(P, i, j, divided(share, filled(total, share)))
 
 
+@njit(nogil=True, cache=True, forceinline=True)
+def assign_rows(start, stop, residuals, prices, floor, P):  # type: ignore[no-untyped-def]
+    """``assign_row`` for each row of a group, with what weightings cost if they cost anything."""
+    for i in range(start, stop):
+        for j in range(P.shape[1] if prices.shape[0] > 0 else 0):
+            residuals[i - start, j] += prices[i, j]
+        assign_row(residuals, i - start, floor, P, i)
+
+
 @njit(nogil=True, cache=True)
 def solve_codes(cross, V, squares, grams, strength, pointers, near, similarity, degree, rounds):  # type: ignore[no-untyped-def]
     """Coordinate descent on V, sample after sample, each seeing its neighbours' newest codes.

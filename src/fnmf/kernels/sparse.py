@@ -101,9 +101,23 @@ def project_block(data, indices, pointers, table, P, shared, out):  # type: igno
 
 @njit(nogil=True, cache=True)
 def codes_block(  # type: ignore[no-untyped-def]
+    data, indices, pointers, table, V, P, pull, degree, strength, hessians, prices, rule, tiny
+):
+    """See ``dense.codes_block``; P and V take a pass over the entries each."""
+    moments = zeros(0, 0, data)
+    if prices is not None:
+        moments, _, _ = assign_block(
+            data, indices, pointers, table, V, P, hessians, prices, True, False, tiny
+        )
+    tied = pull, degree, strength
+    targets, grams = _codes_block(data, indices, pointers, table, V, P, *tied, hessians, rule, tiny)
+    return targets, grams, moments
+
+
+@njit(nogil=True, cache=True)
+def _codes_block(  # type: ignore[no-untyped-def]
     data, indices, pointers, table, V, P, pull, degree, strength, hessians, rule, tiny
 ):
-    """See ``dense.codes_block``."""
     wide_vectors()
     n_rows, n_components = V.shape
     wide, origin = hessians.shape[1], pointers[0]
@@ -124,8 +138,9 @@ def codes_block(  # type: ignore[no-untyped-def]
             first, count = pointers[i] - origin, pointers[i + 1] - pointers[i]
             weigh_entries(first, count, data, indices, table, n_components, mix, r, own)
             project_entries(first, count, indices, own, 0, table, n_components, products, r)
-        curve(codes, scales, hessians, n_components, curved)
-        step(start, stop, V, codes, products, curved, pull, degree, strength, rule, tiny)
+        if rule != KEEP:
+            curve(codes, scales, hessians, n_components, curved)
+            step(start, stop, V, codes, products, curved, pull, degree, strength, rule, tiny)
         add_grams(codes, scales, n_components, codes_grams)
         for i in range(start, stop):
             r, own = i - start, weighed[i - start]

@@ -204,3 +204,15 @@ def add_moments(x0, x1, x2, x3, fits, mix, energy, cross):  # type: ignore[no-un
             g0[k] += a0 * p + b0 * q + c0 * r + d0 * s
             g1[k] += a1 * p + b1 * q + c1 * r + d1 * s
             g2[k] += a2 * p + b2 * q + c2 * r + d2 * s
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
+def add_energy(x0, x1, x2, x3, mix, energy):  # type: ignore[no-untyped-def]
+    """energy_j += Σ_r mix_rj x_r²."""
+    wide_vectors()
+    for j in range(energy.shape[0]):
+        total = energy[j]
+        a, b, c, d = mix[0, j], mix[1, j], mix[2, j], mix[3, j]
+        for k in range(x0.shape[0]):
+            p, q, r, s = x0[k], x1[k], x2[k], x3[k]
+            total[k] += a * (p * p) + b * (q * q) + c * (r * r) + d * (s * s)

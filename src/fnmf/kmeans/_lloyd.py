@@ -24,7 +24,7 @@ def quick_kmeans(
     numbers = rng.random_sample((1, numbers_for(n_clusters)))
     whole = np.zeros(len(rows), np.int64)
     own = np.ones(len(rows)) if weights is None else weights
-    return _within(np.ascontiguousarray(rows), own, whole, n_clusters, numbers, 1, _MOST_ITERATIONS)
+    return _within(np.ascontiguousarray(rows), own, whole, n_clusters, numbers, 1)
 
 
 def halved(
@@ -37,7 +37,7 @@ def halved(
     large = np.count_nonzero(np.bincount(groups) >= fewest)
     numbers = rng.random_sample((large, numbers_for(2)))
     own = np.ones(len(rows))
-    return _within(np.ascontiguousarray(rows), own, groups, 2, numbers, fewest, _MOST_ITERATIONS)
+    return _within(np.ascontiguousarray(rows), own, groups, 2, numbers, fewest)
 
 
 def best_kmeans(
@@ -94,8 +94,14 @@ def _scatter(rows: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -
     return float(own @ np.sum((rows - means[labels]) ** 2, axis=1))
 
 
-@njit(nogil=True, cache=True)
-def _within(rows, weights, groups, n_clusters, numbers, fewest, iterations):  # type: ignore[no-untyped-def]
+def _within(
+    rows: np.ndarray,
+    weights: np.ndarray,
+    groups: np.ndarray,
+    n_clusters: int,
+    numbers: np.ndarray,
+    fewest: int,
+) -> np.ndarray:
     """k-means in each group of at least ``fewest`` rows; smaller ones stay whole.
 
     ``numbers`` has the random numbers of a group in each row.
@@ -107,24 +113,27 @@ def _within(rows, weights, groups, n_clusters, numbers, fewest, iterations):  # 
         if len(members) >= fewest:
             part, own = rows[members], weights[members]
             centres = part[chosen_rows(part, own, n_clusters, numbers[done])]
-            labels[members] = _lloyd(part, own, centres, iterations)
+            labels[members] = _lloyd(part, own, centres)
             done += 1
     return labels
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
-def _lloyd(rows, weights, centres, iterations):  # type: ignore[no-untyped-def]
+def _lloyd(rows: np.ndarray, weights: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """Assign and average until no sample moves; a centre without samples stays where it is."""
-    n, d = rows.shape
-    k = len(centres)
-    centres = centres.copy()
-    labels = np.full(n, -1, np.int64)
-    sums = np.zeros((k, d))
-    counts = np.zeros(k)
-    for _ in range(iterations):
+    labels, counts = np.full(len(rows), -1), np.empty(len(centres))
+    _settle(rows, weights, centres, labels, np.empty_like(centres), counts)
+    return labels
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def _settle(rows, weights, centres, labels, sums, counts):  # type: ignore[no-untyped-def]
+    (n, d), k = rows.shape, len(centres)
+    for _ in range(_MOST_ITERATIONS):
+        for a in range(k):
+            counts[a] = 0
+            for f in range(d):
+                sums[a, f] = 0
         moved = 0
-        sums[:] = 0
-        counts[:] = 0
         for i in range(n):
             best, nearest = 0, np.inf
             for a in range(k):
@@ -143,7 +152,5 @@ def _lloyd(rows, weights, centres, iterations):  # type: ignore[no-untyped-def]
         if moved == 0:
             break
         for a in range(k):
-            if counts[a] > 0:
-                for f in range(d):
-                    centres[a, f] = sums[a, f] / counts[a]
-    return labels
+            for f in range(d if counts[a] > 0 else 0):
+                centres[a, f] = sums[a, f] / counts[a]

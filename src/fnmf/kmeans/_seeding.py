@@ -45,44 +45,50 @@ def numbers_for(n_clusters: int) -> int:
     return 1 + (n_clusters - 1) * (2 + int(np.log(n_clusters)))
 
 
-@njit(nogil=True, cache=True)
-def chosen_rows(X, weights, n_clusters, numbers):  # type: ignore[no-untyped-def]
+def chosen_rows(
+    X: np.ndarray, weights: np.ndarray, n_clusters: int, numbers: np.ndarray
+) -> np.ndarray:
     """Which rows become centres, by random numbers from 0 to 1; a row counts as its weight."""
-    n_samples = len(X)
+    mass = np.cumsum(weights, dtype=np.float64)
+    place = np.searchsorted(mass, numbers[0] * mass[-1], side="right")
+    chosen = np.full(n_clusters, min(place, len(X) - 1), np.int64)
     n_trials = (len(numbers) - 1) // max(n_clusters - 1, 1)
-    chosen, candidates = np.empty(n_clusters, np.int64), np.empty(n_trials, np.int64)
-    mass = np.cumsum(weights)
-    chosen[0] = min(np.searchsorted(mass, numbers[0] * mass[-1], side="right"), n_samples - 1)
-    distances, sums = _closest(X, weights, chosen[:1], np.full(n_samples, np.inf, X.dtype))
-    closest, total = distances[0], sums[0]
-    for number in range(1, n_clusters):
-        below = 0.0
-        for i in range(n_samples):
-            below += weights[i] * closest[i]
-            mass[i] = below
-        for trial in range(n_trials):
-            place = numbers[1 + (number - 1) * n_trials + trial] * total
-            candidates[trial] = min(np.searchsorted(mass, place), n_samples - 1)
-        distances, sums = _closest(X, weights, candidates, closest)
-        best = np.argmin(sums)
-        closest, total = distances[best], sums[best]
-        chosen[number] = candidates[best]
+    distances = np.full((1 + max(n_trials, 1), len(X)), np.inf, X.dtype)
+    _choose(X, weights, numbers, n_trials, distances, mass, chosen)
     return chosen
 
 
-@njit(nogil=True, cache=True, fastmath=FAST)
-def _closest(X, weights, candidates, closest):  # type: ignore[no-untyped-def]
-    """Squared distances to the nearest centre if a candidate became one; and their sums."""
-    n_samples, n_features = X.shape
-    distances = np.empty((candidates.size, n_samples), X.dtype)
-    sums = np.zeros(candidates.size)
-    for i in range(n_samples):
-        x = X[i]
-        for j in range(candidates.size):
-            centre = X[candidates[j]]
-            square = X.dtype.type(0)
-            for k in range(n_features):
-                square += (x[k] - centre[k]) * (x[k] - centre[k])
-            distances[j, i] = min(square, closest[i])
-            sums[j] += weights[i] * distances[j, i]
-    return distances, sums
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def _choose(X, weights, numbers, n_trials, distances, mass, chosen):  # type: ignore[no-untyped-def]
+    """``distances`` to the nearest centre come first, then those with each candidate."""
+    n_samples, used, total = len(X), 1, 0.0
+    for number in range(len(chosen)):
+        below, smallest, nearest = 0.0, np.inf, 1
+        for i in range(n_samples if number > 0 else 0):
+            below += weights[i] * distances[0, i]
+            mass[i] = below
+        for trial in range(n_trials if number > 0 else 1):
+            candidate = chosen[0]
+            if number > 0:
+                place = numbers[used] * total
+                used += 1
+                candidate, end = 0, n_samples - 1
+                while candidate < end:
+                    middle = (candidate + end) // 2
+                    if mass[middle] < place:
+                        candidate = middle + 1
+                    else:
+                        end = middle
+            reached = 0.0
+            for i in range(n_samples):
+                square = X.dtype.type(0)
+                for k in range(X.shape[1]):
+                    gap = X[i, k] - X[candidate, k]
+                    square += gap * gap
+                distances[1 + trial, i] = min(square, distances[0, i])
+                reached += weights[i] * distances[1 + trial, i]
+            if reached < smallest:
+                smallest, nearest, chosen[number] = reached, 1 + trial, candidate
+        total = smallest
+        for i in range(n_samples):
+            distances[0, i] = distances[nearest, i]

@@ -33,12 +33,14 @@ from fnmf.relevance.structure import (
     row_halves,
     structure,
 )
+from fnmf.relevance.table_columns import CATEGORY, FLAG
 from fnmf.relevance.tables import (
     TableColumns,
     as_table,
     cluster_table,
     column_weights,
     search_table,
+    share_units,
 )
 from fnmf.relevance.weights import profiles, relevance, relevance_weights
 from fnmf.statistics import Moments
@@ -89,6 +91,11 @@ class Choice:
     def about_means(self) -> bool:
         """Whether clusters are what is near their means, not what holds together in a graph."""
         return bool(self.candidates) and self.candidates[0].clusters == "means"
+
+    def by_graph(self) -> Choice:
+        """The same with clusters that are those of the graph, not what is near their means."""
+        best, *others = self.candidates
+        return replace(self, candidates=(replace(best, clusters="graph"), *others))
 
     def report(self) -> list[str]:
         """What was chosen and what else was tried, for the log."""
@@ -219,13 +226,20 @@ def search_on_sample(
     refreshes = defaults.refreshes if refreshes is None else refreshes
     numbers = n_clusters, settings.n_neighbors, refreshes, seed, defaults
     found = as_table(statistics, settings, sample, defaults)
+    useless = np.zeros(statistics.view.shape[1], bool)
     if found is not None:
         table, columns = found
-        context = search_context(table, columns.groups, *numbers)
         weights, columns = column_weights(table, columns, n_clusters, seed, defaults)
-        candidates = search_table(context, weights, columns, settings.column_units, runner)
-        return SampleSearch(context, candidates, sample, columns)
-    table = SampleTable.of(statistics.raw, statistics.typical, sample)
+        useless = weights == 0
+        # Pixels beside columns of other units which say nothing about them are still pixels.
+        if not share_units(columns.given[:, ~useless], defaults):
+            context = search_context(table, columns.groups, *numbers)
+            if np.isin(columns.kinds[~useless], (FLAG, CATEGORY)).any():
+                # A graph falls into parts along flags and categories, whatever these mean.
+                context = replace(context, defaults=replace(defaults, least_part=np.inf))
+            candidates = search_table(context, weights, columns, settings.column_units, runner)
+            return SampleSearch(context, candidates, sample, columns)
+    table = SampleTable.of(statistics.raw, statistics.typical, sample).without(useless)
     table = table.without(unexplained_flags(table, n_clusters, seed, defaults))
     groups = duplicate_groups(table, settings.feature_groups)
     context = search_context(table, groups, *numbers)

@@ -156,6 +156,8 @@ class Defaults:
     partition_starts: int = 2
     # The same where a partition serves to compare others; unmeasured.
     comparison_starts: int = 1
+    # Connected parts smaller than this share of their mean size are no clusters; unmeasured.
+    least_part: float = 0.1
     # Resolution of modularity; unmeasured.
     resolution: float = 0.7
     # Beyond so many clusters the resolution grows with them; unmeasured.
@@ -181,7 +183,7 @@ class Defaults:
 
     # 7. Sample of the rows that the factors converge on first
     # Its rows; with no more than twice as many there is none; results/holding.csv.
-    start_rows: int = 20_000
+    start_rows: int = 5_000
 
     # 8. Solve
     # Objective and codes may still change by so many times ``tol``; unmeasured.
@@ -190,6 +192,8 @@ class Defaults:
     # 9. Representation
     # Shares of the smoothness that are tried for the codes; results/representation.csv.
     smoothness_shares: tuple[float, ...] = (1.0, 0.1, 0.01)
+    # Iterations after which it is seen which keeps most neighbours; unmeasured.
+    tried_iterations: int = 10
     # Neighbours of each that are compared; unmeasured.
     kept_neighbors: int = 10
 

@@ -10,7 +10,7 @@ import numpy as np
 from fnmf._settings import Settings
 from fnmf.data import View
 from fnmf.execution import BlockSource, RowArray, Runner, parts_of
-from fnmf.factorization import initial_factors, partition_codes
+from fnmf.factorization import initial_factors, partition_codes, with_known
 from fnmf.factorization.solver import Factors
 from fnmf.factorization.terms import ResidualWeighting
 from fnmf.kmeans import cluster_codes
@@ -70,12 +70,17 @@ def initial_fit(
             P = assign_together(*given, totals, runner)
         else:
             P = assign_samples(*given, prices, runner)
+    fixed = None
+    if settings.components is not None:
+        known = settings.components.T * (prepared.columns.units * (weights.top > 0))[:, None]
+        U, V, fixed = with_known(U, V, known / column_norms(known, np.sqrt(weights.top)))
     root = view.root
     if root is not None:
         V = V * root[:, None].astype(V.dtype)
         if prices is not None:
             prices = prices * (root**2)[:, None].astype(prices.dtype)
-    return InitialFit(Factors(U, V, P, weights.omega), ResidualWeighting(prices, totals))
+    factors = Factors(U, V, P, weights.omega, fixed=fixed)
+    return InitialFit(factors, ResidualWeighting(prices, totals))
 
 
 def start_from(
@@ -193,7 +198,7 @@ def used_share(factors: Factors, view: View, runner: Runner) -> float:
 def column_norms(U: np.ndarray, root: np.ndarray) -> np.ndarray:
     """Lengths of the columns of U in the weighted features; 1 for those without any."""
     norms = np.sqrt(np.sum((root[:, None] * U) ** 2, axis=0))
-    return np.where(norms > 0, norms, 1)
+    return np.where(norms == 0, 1, norms)
 
 
 def unit_columns(

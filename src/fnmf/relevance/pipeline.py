@@ -30,7 +30,6 @@ Steps 6 to 10 factorise the prepared rows with these weights, along this affinit
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -152,7 +151,10 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
         return cluster_affinity(inputs, choice, statistics, seed)
     inputs.progress.enter(Stage.MEANS)
     means = lloyd_all_rows(statistics, choice, inputs.runner)
-    affinity = _affinity(inputs, means.prepared, seed)
+    affinity = _affinity(inputs, choice, means.prepared, seed)
+    parts = affinity.parts(inputs.settings.clusters)
+    if parts is not None:
+        return FoundClusters(means.choice.by_graph(), statistics, means.prepared, affinity, parts)
     return FoundClusters(
         means.choice,
         statistics,
@@ -186,17 +188,18 @@ def cluster_affinity(
 ) -> FoundClusters:
     """Steps 3 to 5: all rows prepared as chosen, their affinity, and its clusters."""
     prepared = prepare(statistics, choice.units, choice.weights, choice.unit, inputs.runner)
-    affinity = _affinity(inputs, prepared, seed)
+    affinity = _affinity(inputs, choice, prepared, seed)
     known = None if choice.labels is None else KnownLabels(choice.sample, choice.labels)
     labels = affinity.clusters(inputs.settings.clusters, seed, known)
     return FoundClusters(choice, statistics, prepared, affinity, labels)
 
 
-def _affinity(inputs: Inputs, prepared: PreparedRows, seed: int) -> Affinity:
-    """Step 4: the affinity of all rows."""
+def _affinity(inputs: Inputs, choice: Choice, prepared: PreparedRows, seed: int) -> Affinity:
+    """Step 4: the affinity of all rows, with the constants of the search."""
+    defaults = inputs.defaults if choice.context is None else choice.context.defaults
     inputs.progress.enter(Stage.AFFINITY)
     settings, runner, cache = inputs.settings, inputs.runner, inputs.problem.cache
-    return build_affinity(prepared.weighted, settings, seed, runner, cache, inputs.defaults)
+    return build_affinity(prepared.weighted, settings, seed, runner, cache, defaults)
 
 
 def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClusters:
@@ -218,7 +221,6 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     # 7. Converge on a sample first, if there are very many rows.
     checkpoint = inputs.problem.cache.solver_checkpoint(f"start-{seed}")
     again = not anchored and values != (smoothness,)
-    spare = deepcopy(start.factors) if again else None
     factors = _converged_on_sample(inputs, found, run, start.factors, checkpoint, seed)
     # 8. Solve for all rows.
     inputs.progress.enter(Stage.SOLVE)
@@ -245,9 +247,9 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     found, kmeans = _final_clusters(inputs, found, result.factors.V)
     # 10. Codes for the representation.
     first = best = SmoothedCodes(smoothness, objective.ties, result)
-    if spare is not None and objective.ties.strength and not inputs.progress.stopped:
+    if again and objective.ties.strength and not inputs.progress.stopped:
         inputs.progress.enter(Stage.REPRESENT)
-        best = codes.of_all(first, spare, inputs.problem.cache)
+        best = codes.of_all(first, inputs.problem.cache)
     before = () if best is first else (result.history,)
     return FactorizedClusters(found, best, kmeans, inputs.progress.stopped, before)
 

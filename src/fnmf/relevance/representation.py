@@ -13,7 +13,7 @@ from fnmf.affinity import AnchorAffinity, neighbors_of
 from fnmf.data import View, drawn, view_of
 from fnmf.execution import Runner
 from fnmf.factorization import CheckpointCache, Sample, SolverRun, solve_sample, ties_along
-from fnmf.factorization.solver import Factors, solve
+from fnmf.factorization.solver import Factors, SolverCheckpoint, solve
 from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.results import FoundClusters, SmoothedCodes
 
@@ -72,23 +72,24 @@ class Representation:
             scores.append(kept(solved.factors.without(own).V))
         return self.values[int(np.argmax(scores))]
 
-    def of_all(
-        self,
-        first: SmoothedCodes,
-        start: Factors,
-        cache: CheckpointCache,
-    ) -> SmoothedCodes:
-        """The best codes of all rows; ``first`` are there already, others begin at ``start``."""
-        found = [
-            first if value == first.smoothness else self._solved(value, deepcopy(start), cache)
+    def of_all(self, first: SmoothedCodes, cache: CheckpointCache) -> SmoothedCodes:
+        """The best codes of all rows; ``first`` are there already, and others begin with them."""
+        begun, few = first.result.factors, self.defaults.tried_iterations
+        tried = [
+            first if value == first.smoothness else self._solved(value, begun, few)
             for value in self.values
         ]
-        if len(found) == 1:
-            return found[0]
-        n, most = self.run.context.view.shape[0], self.defaults.sample_rows
-        rows = drawn(n, most, np.random.RandomState(self.seed))
-        kept = self._kept(rows)
-        return found[int(np.argmax([kept(one.result.factors.V[rows]) for one in found]))]
+        chosen = tried[0]
+        if len(tried) > 1:
+            n, most = self.run.context.view.shape[0], self.defaults.sample_rows
+            rows = drawn(n, most, np.random.RandomState(self.seed))
+            kept = self._kept(rows)
+            chosen = tried[int(np.argmax([kept(one.result.factors.V[rows]) for one in tried]))]
+        if chosen is first:
+            return first
+        checkpoint = cache.solver_checkpoint(f"{self.seed}-{chosen.smoothness:g}")
+        begun, most = chosen.result.factors, self.run.stopping.max_iter
+        return self._solved(chosen.smoothness, begun, most, checkpoint)
 
     def run_with(self, value: float) -> SolverRun:
         """The run with another smoothness."""
@@ -96,11 +97,16 @@ class Representation:
         ties = ties_along(self.found.affinity, strength, self.run.context.view.dtype)
         return self.run._replace(objective=replace(self.run.objective, ties=ties))
 
-    def _solved(self, value: float, start: Factors, cache: CheckpointCache) -> SmoothedCodes:
-        run, checkpoint = self.run_with(value), cache.solver_checkpoint(f"{self.seed}-{value:g}")
-        given = run.context, run.objective, start, run.solver, run.stopping
+    def _solved(
+        self, value: float, begun: Factors, most: int, checkpoint: SolverCheckpoint | None = None
+    ) -> SmoothedCodes:
+        """Codes of this smoothness after at most so many iterations."""
+        run, root = self.run_with(value), self.found.prepared.view.root
+        stopping = replace(run.stopping, max_iter=min(most, run.stopping.max_iter))
+        start = deepcopy(begun).without(None if root is None else 1 / root)
+        given = run.context, run.objective, start, run.solver, stopping
         result = solve(*given, checkpoint=checkpoint)
-        result.factors = result.factors.without(self.found.prepared.view.root)
+        result.factors = result.factors.without(root)
         return SmoothedCodes(value, run.objective.ties, result)
 
     def _kept(self, rows: np.ndarray) -> NeighborsKept:

@@ -50,6 +50,8 @@ class TableColumns(NamedTuple):
         The largest value let through.
     modes : ndarray of bool
         Whether it counts because it has several modes itself.
+    given : ndarray of shape (n, d)
+        The rows of the sample in the units of the data, NaN where a cell is missing.
     """
 
     groups: np.ndarray
@@ -57,6 +59,7 @@ class TableColumns(NamedTuple):
     units: np.ndarray
     caps: np.ndarray
     modes: np.ndarray
+    given: np.ndarray
 
 
 def as_table(
@@ -87,9 +90,9 @@ def as_table(
     rows, known = (np.where(live, values, rows[0]) for values in (rows, known))
     if len(np.unique(groups[live])) > defaults.table_columns:
         return None
-    if _share_units(known[:, live], defaults):
+    if share_units(known[:, live], defaults):
         return None
-    kinds = column_kinds(known, groups, defaults)
+    kinds, given = column_kinds(known, groups, defaults), known
     # Zeros of sparse rows cannot be capped.
     weights = None if view.weights is None else view.weights[sample]
     mean, spread = _mean_and_spread(known, weights)
@@ -107,7 +110,7 @@ def as_table(
     )
     caps, units = np.where(live, caps, np.inf), 1 / size
     caps = np.where(seen, caps, 0)
-    return table, TableColumns(groups, kinds, units, caps, np.zeros(len(kinds), bool))
+    return table, TableColumns(groups, kinds, units, caps, np.zeros(len(kinds), bool), given)
 
 
 def _mean_and_spread(
@@ -121,7 +124,7 @@ def _mean_and_spread(
     return mean, np.sqrt(np.nansum(weights[:, None] * (known - mean) ** 2, axis=0) / cells)
 
 
-def _share_units(known: np.ndarray, defaults: Defaults) -> bool:
+def share_units(known: np.ndarray, defaults: Defaults) -> bool:
     """Whether columns are many and nearly all that varies is of one unit, as pixels are."""
     if known.shape[1] < defaults.pixels:
         return False
@@ -274,4 +277,4 @@ def _column_halves(
 def _row_halves(context: SearchContext) -> list[np.ndarray]:
     """Random halves of the rows."""
     n, rng = context.table.shape[0], np.random.RandomState(context.seed)
-    return [np.sort(rng.permutation(n)[: n // 2]) for _ in range(context.defaults.row_splits)]
+    return [np.sort(rng.permutation(n)[: n // 2]) for _ in range(context.defaults.number_halves)]

@@ -175,7 +175,7 @@ def weighted_distances(
     view: View, centre: np.ndarray, weights: np.ndarray, runner: Runner, dtype: Any = np.float64
 ) -> RowArray:
     """Σ_k weights_jk (z_ik − centre_k)² for each sample, n x m."""
-    to_centre = partial(DistancesTo(centre[None], weights), labels=np.empty(0, np.int32))
+    to_centre = partial(DistancesTo(centre[None], weights), labels=np.empty(0, np.int64))
     return runner.map_rows(to_centre, parts_of(view), (), (len(weights),), dtype)
 
 
@@ -208,7 +208,7 @@ def row_squares(part: View) -> np.ndarray:
         sums = np.concatenate([[0.0], np.cumsum(values.astype(np.float64) ** 2)])
         return np.diff(sums[pointers - pointers[0]])
     centre, ones = np.zeros((1, d)), np.ones((1, d))
-    return row_distances(rows_of(part), centre, np.empty(0, np.int32), ones)[:, 0]
+    return row_distances(rows_of(part), centre, np.empty(0, np.int64), ones)[:, 0]
 
 
 def column_squares(part: View) -> np.ndarray:

@@ -204,33 +204,6 @@ def check_graph(graph: Any, n_samples: int, dtype: np.dtype) -> sp.csr_array:
     return S
 
 
-def check_init(init: Any, data: Data, n_components: int) -> Any:
-    """A start: its name, or the user's pair (embedding, components) in double precision."""
-    if isinstance(init, str):
-        check_choice("init", init, STARTS)
-        if init == "nndsvda" and (isinstance(data, MappedCSR) or is_dask(data)):
-            kind = "a MappedCSR" if isinstance(data, MappedCSR) else "a Dask array"
-            raise ValueError(f'init="nndsvda" cannot work on {kind}; use "kmeans" or "random".')
-        return init
-    try:
-        V, H = (np.array(part, dtype=np.float64) for part in init)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f'init={init!r} is not known; use "random", "nndsvda", "kmeans" or a pair of arrays '
-            "(embedding of shape (n_samples, n_components), components of shape "
-            "(n_components, n_features))."
-        ) from error
-    expected = (data.shape[0], n_components), (n_components, data.shape[1])
-    if (V.shape, H.shape) != expected:
-        raise ValueError(
-            f"init has arrays of shapes {V.shape} and {H.shape}; "
-            f"shapes {expected[0]} and {expected[1]} are needed."
-        )
-    if not (np.isfinite(V).all() and np.isfinite(H).all()) or V.min() < 0 or H.min() < 0:
-        raise ValueError("init must be finite and non-negative.")
-    return V, H
-
-
 def _asymmetry(S: sp.csr_array) -> float:
     """Largest |s_ij − s_ji|."""
     T = S.T.tocsr()

@@ -25,8 +25,8 @@ def check_groups(groups: Any, n_features: int) -> np.ndarray | None:
     return np.unique(names.astype(str), return_inverse=True)[1].ravel()
 
 
-def check_batch(batch: Any, data: Data) -> np.ndarray:
-    """The batch of each row, numbered from 0, from names of any kind."""
+def check_batch(batch: Any, data: Data, kept: slice | np.ndarray) -> np.ndarray:
+    """The batch of each row that is kept, numbered from 0, from names of any kind."""
     if is_dask(data) or isinstance(data, MappedCSR):
         raise ValueError("batch takes rows in memory or an array mapped from disk; load X first.")
     names = np.asarray(batch)
@@ -35,7 +35,7 @@ def check_batch(batch: Any, data: Data) -> np.ndarray:
             f"batch has shape {names.shape}, but X has {data.shape[0]} samples; pass one batch for "
             f"each, an array of shape ({data.shape[0]},)."
         )
-    known, codes = np.unique(names.astype(str), return_inverse=True)
+    known, codes = np.unique(names[kept].astype(str), return_inverse=True)
     sizes = np.bincount(codes.ravel())
     if sizes.min() < _FEWEST_IN_BATCH:
         least = str(known[sizes.argmin()])

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from fnmf._compile import njit
 from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.solver._sweeps import Sweeps
 from fnmf.kernels.descent import descend_rows
@@ -20,7 +19,7 @@ def step_basis(
     roughness = sweeps.refresh_ties(factors.V)
     step = _with_ties(grams, gains, roughness) if unit else (grams, gains)
     if factors.layers is None:
-        U = update_basis(factors.U, targets, *step, sweeps.rule.name)
+        U = update_basis(factors.U, targets, *step, sweeps.rule.name, factors.fixed)
     else:
         U = update_layers(factors.layers, targets, *step, sweeps.rule.name)
     factors.U = U.astype(factors.V.dtype)
@@ -57,7 +56,12 @@ def _norms(U: np.ndarray, gains: np.ndarray | None) -> np.ndarray:
 
 
 def update_basis(
-    U: np.ndarray, cross: np.ndarray, grams: np.ndarray, gains: np.ndarray | None, solver: str
+    U: np.ndarray,
+    cross: np.ndarray,
+    grams: np.ndarray,
+    gains: np.ndarray | None,
+    solver: str,
+    fixed: np.ndarray | None = None,
 ) -> np.ndarray:
     """One step for min_{U≥0} Σ_k u_kᵀ M_k u_k − 2 u_k·c_k, with M_k = Σ_j gains_jk grams_j.
 
@@ -73,6 +77,8 @@ def update_basis(
         How much each Gram matrix counts for each feature; ``None`` means 1 throughout.
     solver : {"mu", "mu-fast", "hals"}
         Multiplicative with square root, without, or exact over each column in turn.
+    fixed : ndarray of bool, shape (c,), or None
+        Columns that stay as they are.
 
     Returns
     -------
@@ -80,6 +86,16 @@ def update_basis(
         The basis after the step, in double precision.
     """
     U = U.astype(np.float64, order="C")
+    if fixed is not None:
+        # What fixed columns explain is taken off; the others are a problem of their own.
+        free, found = ~fixed, U.copy()
+        if solver == "hals":
+            pulled = hessian_times(np.where(fixed, U, 0.0), grams, gains)
+            own = U[:, free], (cross - pulled)[:, free], grams[:, free][:, :, free]
+            found[:, free] = update_basis(*own, gains, solver)
+        else:
+            found[:, free] = update_basis(U, cross, grams, gains, solver)[:, free]
+        return found
     if solver == "hals":
         if gains is None:
             grams, gains = grams.sum(axis=0, keepdims=True), np.ones((1, 1))
@@ -128,18 +144,14 @@ def _between(before: list[np.ndarray], rows: np.ndarray, behind: list[np.ndarray
     return np.ascontiguousarray(rows)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
-def _multiply(U, above, below, root):  # type: ignore[no-untyped-def]
+def _multiply(U: np.ndarray, above: np.ndarray, below: np.ndarray, root: bool) -> np.ndarray:
     """U ∘ above / below, or with the root of the ratio; U is overwritten."""
     floor = np.finfo(np.float64).tiny * max(above.max(), 1.0)
-    for k in range(U.shape[0]):
-        for a in range(U.shape[1]):
-            if below[k, a] > floor:
-                ratio = above[k, a] / below[k, a]
-                U[k, a] *= np.sqrt(ratio) if root else ratio
-            elif above[k, a] == 0:
-                U[k, a] = 0
-            # Else codes are so small that their squares are lost: the entry stays as it is.
+    # Where both are lost the entry becomes zero; where codes are so small that their squares are
+    # lost it stays as it is.
+    ratio = (above != 0).astype(np.float64)
+    np.divide(above, below, out=ratio, where=below > floor)
+    U *= np.sqrt(ratio, out=ratio) if root else ratio
     return U
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from fnmf.factorization.solver._basis import gains_of, hessian_times, step_basis
 from fnmf.factorization.solver._state import Factors
-from fnmf.factorization.solver._sweeps import Sweeps
+from fnmf.factorization.solver._sweeps import Given, Sweeps
 from fnmf.factorization.solver._value import reconstruction
 
 
@@ -25,19 +25,21 @@ def given_iteration(sweeps: Sweeps, factors: Factors) -> tuple[float, float]:
     """P, V, U, for weights that are given: nothing is needed between P and V, so one sweep."""
     found = sweeps.assign_and_step(factors)
     U, smoothness = step_basis(sweeps, factors, found.targets, found.grams)
-    along = float(np.vdot(U, found.targets))
-    fitted = float(np.vdot(U, hessian_times(U, found.grams, gains_of(sweeps, factors))))
-    residual = reconstruction(sweeps.objective.weighting, factors, found.energy, along, fitted)
-    return residual + found.priced, smoothness
+    return _of_given(sweeps, factors, found, U), smoothness
 
 
 def last_assignment(sweeps: Sweeps, factors: Factors) -> float:
     """P for the basis and codes that a run has ended with; returns the data term."""
-    sums = sweeps.assign(factors)
-    along = float(np.vdot(factors.weights, sums.cross))
-    fitted = float(np.vdot(sweeps.hessians(factors), sums.grams))
-    weighting = sweeps.objective.weighting
-    return reconstruction(weighting, factors, sums.energy, along, fitted) + sums.priced
+    found = sweeps.assign_and_step(factors, keep=True)
+    return _of_given(sweeps, factors, found, factors.U.astype(np.float64))
+
+
+def _of_given(sweeps: Sweeps, factors: Factors, found: Given, U: np.ndarray) -> float:
+    """The data term of a basis, from the sums of the sweep before it."""
+    along = float(np.vdot(U, found.targets))
+    fitted = float(np.vdot(U, hessian_times(U, found.grams, gains_of(sweeps, factors))))
+    residual = reconstruction(sweeps.objective.weighting, factors, found.energy, along, fitted)
+    return residual + found.priced
 
 
 def descent_iteration(sweeps: Sweeps, factors: Factors) -> tuple[float, float]:

@@ -19,6 +19,7 @@ class Factors:
     """The unknowns. With shared assignment P has a single row.
 
     Where the basis has layers U is their product, (d, c₁) (c₁, c₂) …, and follows from them.
+    ``fixed`` says which columns of U stay as they are, (c,); ``None`` for none.
     """
 
     U: np.ndarray
@@ -26,6 +27,7 @@ class Factors:
     P: np.ndarray
     weights: np.ndarray
     layers: list[np.ndarray] | None = None
+    fixed: np.ndarray | None = None
 
     def without(self, root: np.ndarray | None) -> Factors:
         """The same with codes that were multiplied by the roots of what samples count."""

@@ -7,7 +7,7 @@ where Θ is given ``assign_and_step`` does both at once.
 ``assign`` then gathers for every weighting apart, so that Θ and U follow from one sweep.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -165,9 +165,10 @@ class Sweeps:
     def assign(self, factors: Factors, *, crosses: bool = False) -> Assigned:
         """P of every sample; what Θ needs, and with ``crosses`` U too."""
         layout, V, P = self.context.layout, factors.V, factors.P
-        prices, work = self._assign_work(P, crosses, *self._packed(factors))
+        on_residual = self.objective.weighting.on_residual
+        work = AssignWork(layout, *self._packed(factors), on_residual, crosses)
         n_weightings, n_components = P.shape[1], V.shape[1]
-        sums = self.context.sweep(work, V, P, prices)
+        sums = self.context.sweep(work, V, P, self._prices(P))
         energy, cross = layout.unpack_moments(sums.moments, n_weightings)
         gathered = sums.crosses
         if crosses:
@@ -175,13 +176,17 @@ class Sweeps:
         grams = layout.unpack_grams(sums.grams, n_components)
         return Assigned(energy, cross, grams, gathered, float(sums.priced))
 
-    def assign_and_step(self, factors: Factors) -> Given:
-        """P of every sample and the step of V, for weights that stay as they are."""
-        packed = self._packed(factors)
-        tied, codes = self._codes_work(*packed)
-        prices, assign = self._assign_work(factors.P, False, *packed)
-        sums = self.context.sweep(GivenWork(assign, codes), factors.V, factors.P, prices, *tied)
-        energy, _ = self.context.layout.unpack_moments(sums.moments, factors.P.shape[1])
+    def assign_and_step(self, factors: Factors, *, keep: bool = False) -> Given:
+        """P of every sample and the step of V, for weights that stay as they are.
+
+        With ``keep`` the codes too stay as they are.
+        """
+        layout, V, P = self.context.layout, factors.V, factors.P
+        tied, codes = self._codes_work(*self._packed(factors))
+        if keep:
+            codes = replace(codes, rule=KEEP)
+        sums = self.context.sweep(GivenWork(codes), V, P, self._prices(P), *tied)
+        energy = layout.unpack_energy(sums.energy, P.shape[1])
         return Given(energy, float(sums.priced), *self._stepped_codes(sums, factors))
 
     def _packed(self, factors: Factors) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
@@ -198,13 +203,10 @@ class Sweeps:
         layout = self.context.layout
         return tied, CodesWork(layout, packed, hessians, ties, strength, step, self.follows)
 
-    def _assign_work(
-        self, P: RowArray, crosses: bool, packed: tuple[np.ndarray, ...], hessians: np.ndarray
-    ) -> tuple[RowArray, AssignWork]:
-        layout, weighting = self.context.layout, self.objective.weighting
-        free = np.empty((0, P.shape[1]), self._dtype)
-        prices = free if weighting.prices is None else weighting.prices
-        return prices, AssignWork(layout, packed, hessians, weighting.on_residual, crosses)
+    def _prices(self, P: RowArray) -> RowArray:
+        """What each weighting costs a sample; without rows if nothing."""
+        prices = self.objective.weighting.prices
+        return np.empty((0, P.shape[1]), self._dtype) if prices is None else prices
 
     def _stepped_codes(
         self, sums: CodesSums | GivenSums, factors: Factors

@@ -65,11 +65,23 @@ class CodesWork:
 
     def __call__(self, block: Block, rows: Rows) -> tuple[Rows, CodesSums]:
         V, P, *tied = rows
+        return rows, self.step(block, V, P, None, *tied)[0]
+
+    def step(
+        self,
+        block: Block,
+        V: np.ndarray,
+        P: np.ndarray,
+        prices: np.ndarray | None,
+        *tied: np.ndarray,
+    ) -> tuple[CodesSums, np.ndarray]:
+        """The sums, and with prices, which bring P up to date first, those of X∘X."""
         before = V.copy() if self.follows else None
         own = V, P, *self.ties.pulled(*tied)
-        tail = self.strength, self.hessians, self.rule, self.layout.tiny
-        targets, grams = self.layout.kernels.codes_block(*block, *self.factors, *own, *tail)
-        return rows, CodesSums(targets, grams, _moves(V, before), *self.ties.sums(V, *tied))
+        tail = self.strength, self.hessians, prices, self.rule, self.layout.tiny
+        targets, grams, energy = self.layout.kernels.codes_block(*block, *self.factors, *own, *tail)
+        sums = CodesSums(targets, grams, _moves(V, before), *self.ties.sums(V, *tied))
+        return sums, energy
 
 
 @dataclass(frozen=True)
@@ -89,14 +101,13 @@ class AssignWork:
         tail = self.on_residual, self.crosses, self.layout.tiny
         kernels = self.layout.kernels
         moments, grams, crosses = kernels.assign_block(*block, *self.factors, *own, *tail)
-        priced = np.sum(P.astype(np.float64) ** 2 * prices) if len(prices) else 0.0
-        return rows, SampleSums(moments, grams, crosses, np.asarray(priced))
+        return rows, SampleSums(moments, grams, crosses, _priced(P, prices))
 
 
 class GivenSums(NamedTuple):
-    """Moments and prices of the new P; then what ``CodesSums`` has."""
+    """P²ᵀ(X∘X) and prices of the new P; then what ``CodesSums`` has."""
 
-    moments: np.ndarray
+    energy: np.ndarray
     priced: np.ndarray
     targets: np.ndarray
     grams: np.ndarray
@@ -110,14 +121,12 @@ class GivenWork:
     """P of every sample, then the step of V; rows are V, P, the prices and those of the ties."""
 
     fills: ClassVar = (0, 1)
-    assign: AssignWork
     codes: CodesWork
 
     def __call__(self, block: Block, rows: Rows) -> tuple[Rows, GivenSums]:
-        V, P, prices, *tied = rows
-        _, found = self.assign(block, (V, P, prices))
-        _, stepped = self.codes(block, (V, P, *tied))
-        return rows, GivenSums(found.moments, found.priced, *stepped)
+        _, P, prices, *_ = rows
+        sums, energy = self.codes.step(block, *rows)
+        return rows, GivenSums(energy, _priced(P, prices), *sums)
 
 
 @dataclass(frozen=True)
@@ -203,6 +212,11 @@ class DescentWork:
         if self.least:
             np.maximum(V, self.least * V.max(axis=1, keepdims=True), out=V)
         return rows, (moves(V, before),)
+
+
+def _priced(P: np.ndarray, prices: np.ndarray) -> np.ndarray:
+    """Σ p² times what the weightings cost."""
+    return np.asarray(np.sum(P.astype(np.float64) ** 2 * prices) if len(prices) else 0.0)
 
 
 def _moves(V: np.ndarray, before: np.ndarray | None) -> np.ndarray:

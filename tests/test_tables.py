@@ -1,0 +1,163 @@
+"""Ordinary tables: mixed columns, uneven groups, few columns, rows that repeat each other."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_digits,
+    load_iris,
+    load_wine,
+    make_circles,
+    make_moons,
+)
+from sklearn.metrics import adjusted_rand_score
+
+from fnmf import FNMF, RelevanceClusterer
+from fnmf.exceptions import AmbiguousClustersWarning, NoStructureWarning
+from fnmf.metrics import clustering_accuracy
+from fnmf.relevance.choice import Choice
+
+
+def clusters(X, k, seed=0):
+    return RelevanceClusterer(k, random_state=seed).fit(X)
+
+
+def useless(kind, n, seed=0):
+    """Columns that say nothing."""
+    rng = np.random.default_rng(seed)
+    return {
+        "flag": lambda: rng.integers(0, 2, (n, 1)),
+        "ten flags": lambda: rng.integers(0, 2, (n, 10)),
+        "category": lambda: np.eye(7)[rng.integers(0, 7, n)],
+        "integer": lambda: rng.integers(0, 100, (n, 1)),
+        "date": lambda: rng.integers(15000, 20000, (n, 1)),
+    }[kind]()
+
+
+@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
+@pytest.mark.parametrize("kind", ["flag", "category", "date"])
+def test_a_useless_column_changes_next_to_nothing(load, kind):
+    X, y = load(return_X_y=True)
+    k = len(np.unique(y))
+    before = clustering_accuracy(y, clusters(X, k).labels_)
+    model = clusters(np.hstack([X, useless(kind, len(X))]), k)
+    assert clustering_accuracy(y, model.labels_) >= before - 0.03
+    assert (model.feature_relevance_[X.shape[1] :] < 0.05).all()
+
+
+def test_an_unrelated_category_does_not_become_the_clusters():
+    rng = np.random.default_rng(5)
+    y, region = rng.integers(5, size=600), rng.integers(5, size=600)
+    X = 1.5 * rng.normal(size=(5, 12))[y] + rng.normal(size=(600, 12))
+    model = clusters(np.hstack([X, np.eye(5)[region]]), 5)
+    assert adjusted_rand_score(y, model.labels_) > 0.9
+    assert adjusted_rand_score(region, model.labels_) < 0.05
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_uneven_groups_in_two_columns_are_found(seed):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [1000, 50, 50])
+    X = np.array([[0, 0], [15, 0], [0, 15.0]])[y] + rng.normal(size=(1100, 2))
+    assert adjusted_rand_score(y, clusters(X, 3, seed).labels_) > 0.98
+
+
+def two_by_two(rng):
+    y = rng.integers(4, size=1200)
+    return np.array([[0, 0], [30, 0], [0, 30], [30, 30.0]])[y] + rng.normal(size=(1200, 2)), y
+
+
+def one_of_ten(rng):
+    y = np.repeat([0, 1], 300)
+    return rng.normal(size=(600, 10)) + 10 * y[:, None] * (np.arange(10) == 0), y
+
+
+@pytest.mark.parametrize("make", [two_by_two, one_of_ten])
+def test_single_columns_with_far_modes_are_structure(make):
+    X, y = make(np.random.default_rng(0))
+    k = len(np.unique(y))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NoStructureWarning)
+        model = clusters(X, k)
+    assert model.structure_found_
+    assert adjusted_rand_score(y, model.labels_) > 0.98
+
+
+def lines(rng):
+    y = np.repeat(np.arange(4), 300)
+    return (10.0 * y + rng.normal(size=1200))[:, None], y
+
+
+def segments(rng):
+    y = np.repeat(np.arange(5), 300)
+    return np.c_[rng.random(1500) * 100, 20.0 * y + 0.1 * rng.normal(size=1500)], y
+
+
+SHAPES = {
+    "lines": lines,
+    "segments": segments,
+    "moons": lambda rng: make_moons(1000, noise=0.03, random_state=0),
+    "circles": lambda rng: make_circles(2000, noise=0.02, factor=0.5, random_state=0),
+}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", [0, 2])
+def test_connected_parts_of_the_graph_are_not_cut(shape, seed):
+    X, y = SHAPES[shape](np.random.default_rng(0))
+    model = clusters(X, len(np.unique(y)), seed)
+    count, parts = connected_components(model.graph_, directed=False)
+    assert count == len(np.unique(y))
+    assert adjusted_rand_score(parts, model.labels_) == 1
+    assert (model.predict(X) == model.labels_).mean() > 0.99
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("row", [[0.1, 0.2, 0.3, 0.7], [0.3]])
+def test_constant_rows_are_no_structure(row):
+    model = clusters(np.tile(row, (300, 1)), 3)
+    assert model.structure_found_ is False
+    assert len(np.unique(model.labels_)) == 1
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_equal_rows_have_equal_labels_with_fewer_distinct_rows_than_clusters():
+    rng = np.random.default_rng(0)
+    names = rng.integers(3, size=300)
+    model = clusters(rng.random((3, 4))[names], 5)
+    for name in range(3):
+        assert len(np.unique(model.labels_[names == name])) == 1
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_one_of_two_groupings_that_are_equally_good_is_not_solid():
+    rng = np.random.default_rng(0)
+    both = rng.integers(2, size=(2, 600))
+    X = np.hstack([4.0 * own[:, None] + rng.normal(size=(600, 3)) for own in both])
+    assert clusters(X, 2).cluster_stability_.min() < 0.75
+
+
+def test_candidates_of_equal_worth_that_disagree_are_told(monkeypatch):
+    X, _ = load_iris(return_X_y=True)
+    monkeypatch.setattr(Choice, "rivals", lambda self, share: [np.arange(len(self.labels)) % 3])
+    with pytest.warns(AmbiguousClustersWarning, match="equally well"):
+        model = clusters(X, 3)
+    assert model.cluster_stability_.max() < 0.5
+
+
+def test_a_table_with_flags_and_small_integers_is_fitted():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 3000)
+    X = np.hstack(
+        [
+            3.0 * y[:, None] + rng.normal(size=(3000, 3)) + 10,
+            rng.integers(0, 2, (3000, 8)),
+            rng.integers(0, 5, (3000, 6)),
+        ]
+    )
+    model = FNMF(3, random_state=0).fit(X)
+    assert clustering_accuracy(y, model.labels_) > 0.9
