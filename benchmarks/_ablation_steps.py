@@ -78,10 +78,9 @@ def steps() -> Iterator[Variant]:
         "ranges of columns",
         "choice",
         "search_table",
-        lambda context, weights, units, runner: tables_search(context, weights, "spread", runner),
-    )
-    yield without(
-        "equal rows alike", "pipeline", "equal_rows_alike", lambda view, labels, k: labels
+        lambda context, weights, known, units, runner: tables_search(
+            context, weights, known, "spread", runner
+        ),
     )
     yield without(
         "labels of codes", "affinity", "GraphAffinity.refine_labels", lambda s, labels, V, k: labels

@@ -6,11 +6,13 @@
 Each constant of ``Defaults`` is halved and doubled, each step is left out, over sets of seven
 families; rows and features of large sets are sampled. A constant that a fit does not read cannot
 change it, so that only fits which read it are repeated. Rows are appended to a CSV file as they
-come; a second run skips those that are there. ``--print`` shows the change against the default.
+come; a second run skips those of the same commit. The change of the means against the default of
+that commit is printed, and written to ``…_means.csv``; ``--print`` measures nothing before.
 """
 
 import argparse
 import csv
+import subprocess
 import time
 import warnings
 from collections import defaultdict
@@ -30,9 +32,13 @@ from fnmf import FNMF, RelevanceClusterer
 from fnmf.metrics import clustering_accuracy
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
-FIELDS = ("variant", "family", "data", "seed", "acc", "auc", "k", "seconds")
+KEY = ("code", "variant", "family", "data", "seed")
 MEASURES = ("acc", "auc", "k", "seconds")
+FIELDS = (*KEY, *MEASURES)
 DEFAULT = "default"
+
+Key = tuple[str, ...]
+Rows = dict[Key, dict[str, str]]
 
 
 class Reads(Defaults):
@@ -62,44 +68,20 @@ def constants() -> Iterator[Variant]:
 OFF: dict[str, Any] = {
     "cap": 1e6,
     "nearly_all": 0.0,
-    "least_explained": 0.0,
     "minor": 0.0,
     "uncertain": 1.0,
     "explained_weight": 0.0,
-    "common_units_price": 0.0,
-    "unit_rows_bonus": 0.0,
-    "means_price": 0.0,
+    "preparation_price": 0.0,
     "exchanges": 0,
     "merge_ties": 0.0,
     "refreshes": 0,
-    "most_neighbors": 0,
-    "table_cap": 1e6,
     "eigengap_weight": 0.0,
 }
-# Constants that are worth most, or are most doubted, come first.
-FIRST = (
-    *OFF,
-    "refreshes",
-    "resolution",
-    "weight_begins",
-    "significant",
-    "crossfit_splits",
-    "crossfit_certain",
-    "table_means_price",
-    "splits",
-    "row_splits",
-    "partition_starts",
-    "table_starts",
-    "exchange_tries",
-    "sample_rows",
-)
 
 
 def variants() -> list[Variant]:
     """Steps, then constants."""
-    later = [one for one in constants() if next(iter(one.changes)) not in FIRST]
-    first = [one for one in constants() if next(iter(one.changes)) in FIRST]
-    return [*steps(), *first, *later]
+    return [*steps(), *constants()]
 
 
 def varied(text: str) -> dict[str, Any]:
@@ -136,13 +118,13 @@ class Store:
     """Rows of a CSV file, read once and appended to."""
 
     def __init__(self, path: Path) -> None:
-        self.path, self.rows = path, {}
+        self.path = path
+        self.rows: Rows = {}
         if path.exists():
             with path.open(newline="") as file:
-                for row in csv.DictReader(file):
-                    self.rows[tuple(row[name] for name in FIELDS[:4])] = row
+                self.rows = {tuple(row[name] for name in KEY): row for row in csv.DictReader(file)}
 
-    def add(self, key: tuple[str, ...], figures: dict[str, float]) -> None:
+    def add(self, key: Key, figures: dict[str, float]) -> None:
         values = [*key, *(f"{figures[m]:.5g}" if m in figures else "" for m in MEASURES)]
         self.rows[key] = dict(zip(FIELDS, values, strict=True))
         new = not self.path.exists()
@@ -152,73 +134,65 @@ class Store:
             csv.writer(file).writerow(values)
 
 
-def measure(store: Store, chosen: list[Variant], sets: list[Case], seeds: int) -> None:
-    """All rows that are not there yet; the data of a set are made once for all variants."""
-    read: dict[tuple[str, str], set[str]] = {}
-    made: dict[tuple[Case, int], tuple[np.ndarray, ...]] = {}
+def measure(store: Store, chosen: list[Variant], sets: list[Case], seeds: int, code: str) -> None:
+    """All rows that are not there yet; what reads no changed constant is as the default."""
     for seed in range(seeds):
-        for variant in chosen:
+        made = {case: cut(seed, *case.make(seed)) for case in sets}
+        default: dict[Case, tuple[set[str], dict[str, float]]] = {}
+        for variant in [Variant(DEFAULT, {}), *chosen]:
             for case in sets:
-                key = (variant.name, case.family, case.name, str(seed))
-                own = read.get((case.family, case.name))
-                if key in store.rows and own is not None:
+                key = (code, variant.name, case.family, case.name, str(seed))
+                if key in store.rows and variant.name != DEFAULT:
                     continue
-                unread = own is not None and not variant.patches and not own & set(variant.changes)
-                if variant.changes and unread:
+                if variant.changes and not default[case][0] & set(variant.changes):
+                    store.add(key, default[case][1])
                     continue
-                if (case, seed) not in made:
-                    made[case, seed] = cut(seed, *case.make(seed))
                 Reads.seen.clear()
-                figures = fit(case, made[case, seed], seed, variant)
+                figures = fit(case, made[case], seed, variant)
                 if variant.name == DEFAULT:
-                    read[case.family, case.name] = set(Reads.seen)
+                    default[case] = set(Reads.seen), figures
                 if key not in store.rows:
                     store.add(key, figures)
-        made.clear()
 
 
-def show(store: Store) -> None:
-    """Change of the means against the default, with its standard error over sets and seeds."""
-    default = {key[1:]: row for key, row in store.rows.items() if key[0] == DEFAULT}
-    changes: dict[str, dict[tuple[str, ...], dict[str, str]]] = defaultdict(dict)
-    for key, row in store.rows.items():
-        changes[key[0]][key[1:]] = row
-    families = list(dict.fromkeys(key[0] for key in default))
-    print(f"{'':42}{'ACC':>9}{'error':>7}{'AUC':>8}{'k':>7}{'time':>7}  ACC by family: {families}")
-    for name, rows in changes.items():
-        cells = [difference(default, rows, measure) for measure in MEASURES]
-        (acc, error), (auc, _), (k, _), _ = cells
-        if name == DEFAULT:
-            values = [average(default, measure) for measure in MEASURES[:3]]
-            acc, auc, k = values
-        times = [
-            sum(float(found.get(key, row)["seconds"]) for key, row in default.items())
-            for found in (rows, default)
+def show(store: Store, path: Path) -> None:
+    """Change of the means against the default, by variant; printed, and written to a file."""
+    found: dict[tuple[str, str], Rows] = defaultdict(dict)
+    for (code, variant, *case), row in store.rows.items():
+        found[variant, code][tuple(case)] = row
+    families = list(dict.fromkeys(row["family"] for row in store.rows.values()))
+    lines = [["variant", "code", "sets", "ACC", "error", "AUC", "k", "time", *families]]
+    for (variant, code), rows in found.items():
+        default = found[DEFAULT, code]
+        changes = {m: changed(default, rows, m, variant != DEFAULT) for m in MEASURES}
+        own = {
+            name: changed(default, {k: row for k, row in rows.items() if k[0] == name}, "acc")
+            for name in families
+        }
+        error = changes["acc"].std() / np.sqrt(len(changes["acc"]))
+        seconds = [
+            sum(float(which[key]["seconds"]) for key in rows if key in default)
+            for which in (rows, default)
         ]
-        own = [
-            difference({key: row for key, row in default.items() if key[0] == one}, rows, "acc")[0]
-            for one in families
-        ]
-        shown = " ".join(f"{one:+.3f}" for one in own)
-        ratio = times[0] / times[1]
-        print(f"{name:42}{acc:+9.4f}{error:7.4f}{auc:+8.4f}{k:+7.3f}{ratio:7.2f}  {shown}")
+        means = [f"{one.mean():+.4f}" if len(one) else "" for one in own.values()]
+        figures = [f"{changes[m].mean():+.4f}" if len(changes[m]) else "" for m in MEASURES[:3]]
+        figures.insert(1, f"{error:.4f}")
+        count = len(changes["acc"])
+        lines.append([variant, code, count, *figures, f"{seconds[0] / seconds[1]:.2f}", *means])
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows(lines)
+    for line in lines:
+        print(f"{line[0]:44}", *(f"{one:>9}" for one in line[1:]))
 
 
-def average(rows: dict[tuple[str, ...], dict[str, str]], measure: str) -> float:
-    return float(np.mean([float(row[measure]) for row in rows.values() if row[measure]]))
+def changed(default: Rows, rows: Rows, measure: str, against: bool = True) -> np.ndarray:
+    """A measure of each set less that of the default, or as it is."""
+    pairs = [(row[measure], default[key][measure]) for key, row in rows.items() if key in default]
+    return np.array([float(own) - against * float(its) for own, its in pairs if own and its])
 
 
-def difference(
-    default: dict[tuple[str, ...], dict[str, str]],
-    rows: dict[tuple[str, ...], dict[str, str]],
-    measure: str,
-) -> tuple[float, float]:
-    """Mean change over all rows of the default and its standard error; what is not read stays."""
-    known = [(row[measure], rows.get(key, row)[measure]) for key, row in default.items()]
-    changes = np.array([float(after) - float(before) for before, after in known if before])
-    if not len(changes):
-        return 0.0, 0.0
-    return float(changes.mean()), float(changes.std() / np.sqrt(len(changes)))
+def commit() -> str:
+    return subprocess.check_output(["git", "rev-parse", "--short", "HEAD"], text=True).strip()
 
 
 def main() -> None:
@@ -229,6 +203,7 @@ def main() -> None:
     parser.add_argument("--vary", nargs="*", default=[], help="instead: constant=value,...")
     parser.add_argument("--families", nargs="*", default=[], help="of sets; all, if none is named")
     parser.add_argument("--out", type=Path, default=Path("results/ablation.csv"))
+    parser.add_argument("--code", help="name of the code, instead of its commit")
     parser.add_argument("--print", action="store_true", help="show what is there")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -242,8 +217,8 @@ def main() -> None:
         sets = [
             one for one in suite(given.quick) if not given.families or one.family in given.families
         ]
-        measure(store, [Variant(DEFAULT, {}), *asked], sets, given.seeds)
-    show(store)
+        measure(store, asked, sets, given.seeds, given.code or commit())
+    show(store, given.out.with_stem(f"{given.out.stem}_means"))
 
 
 if __name__ == "__main__":

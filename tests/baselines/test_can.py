@@ -274,13 +274,6 @@ def test_pcan_projects_on_all_dimensions_or_some(digits):
         PCAN(c, n_projected=0).fit(X)
 
 
-def test_the_former_name_of_the_dimension_still_works_and_says_so(gauss):
-    X, _, c = gauss
-    with pytest.warns(FutureWarning, match="n_projected"):
-        old = PCAN(c, n_components=1).fit(X)
-    np.testing.assert_array_equal(old.labels_, PCAN(c, n_projected=1).fit_predict(X))
-
-
 @pytest.mark.parametrize("name", ["glass", "binary-alphadigits"])
 def test_pcan_gives_the_published_accuracy(name):
     from fnmf.experiments import problems

@@ -11,7 +11,7 @@ from typer.main import get_command
 
 import fnmf
 from fnmf.baselines import unregister_method
-from fnmf.cli import _compiling
+from fnmf.cli import _progress
 from fnmf.cli._app import app
 from fnmf.cli._errors import handled
 from fnmf.cli._fit_options import Model
@@ -204,13 +204,13 @@ def test_an_interrupted_kernel_is_an_interruption(capsys):
 
 def test_the_first_compiling_is_told_once(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path), raising=False)
-    assert not _compiling.compiled_before()
-    _compiling.tell_first_compiling.cache_clear()
+    assert not _progress.compiled_before()
+    _progress.tell_first_compiling.cache_clear()
     for _ in range(2):
-        _compiling.tell_first_compiling()
+        _progress.tell_first_compiling()
     assert capsys.readouterr().err.count("only the first time") == 1
     (tmp_path / "kernel.nbi").write_text("")
-    assert _compiling.compiled_before()
+    assert _progress.compiled_before()
 
 
 def test_help_has_examples_defaults_and_no_types_of_flags(run):

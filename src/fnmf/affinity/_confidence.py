@@ -35,7 +35,7 @@ class NeighborVotes(NamedTuple):
 class LabelledRows(NamedTuple):
     """What is known of samples: their votes, if they have any, codes (n, c) and labels (n,)."""
 
-    ballots: NeighborVotes | None
+    voters: NeighborVotes | None
     codes: RowArray
     labels: RowArray
 
@@ -53,28 +53,28 @@ def confidence(
     ``stability`` is the share of each cluster that comes back from halves of the samples. Where no
     other cluster has a vote, the second is the one whose centre is nearest to the codes.
     """
-    n, feed = view.total, BlockSource(view)
+    n, source = view.total, BlockSource(view)
     weights = () if view.weights is None else (view.weights,)
-    ballots = of.ballots or NeighborVotes((), _nobody)
-    rows = (of.labels, of.codes, *ballots.rows)
+    voters = of.voters or NeighborVotes((), _nobody)
+    rows = (of.labels, of.codes, *voters.rows)
     given = (*rows[:2], *weights)
-    counts, sums, squares = runner.sum_rows(partial(_centre_sums, n_clusters), feed, *given)
+    counts, sums, squares = runner.sum_rows(partial(_centre_sums, n_clusters), source, *given)
     means = sums / np.where(counts > 0, counts, 1)[:, None]
     within = max(float(squares - np.vdot(means, sums)), 0.0)
     centres = Centres(counts, means, within / n / of.codes.shape[1])
     if stability is None:
-        own_votes = partial(_own_votes, centres, ballots.counted, len(weights))
-        (own,) = runner.sum_rows(own_votes, feed, *weights, *rows)
+        own_votes = partial(_own_votes, centres, voters.counted, len(weights))
+        (own,) = runner.sum_rows(own_votes, source, *weights, *rows)
         base, slope, cluster, everyone = defaults.confidence_by_votes
         level = base + cluster * _odds(own / np.where(counts > 0, counts, 1))
         level = level + everyone * _odds(own.sum() / n)
     else:
         base, slope, back = defaults.confidence
         level = np.full(n_clusters, base + back * _odds(float(counts @ stability) / n))
-    work = _SureWork(centres, ballots.counted, level, slope)
+    work = _SureWork(centres, voters.counted, level, slope)
     sure = runner.empty(view, (), of.codes.dtype)
     second = runner.empty(view, (), of.labels.dtype)
-    runner.sweep(work, feed, (sure, second, *rows))
+    runner.sweep(work, source, (sure, second, *rows))
     return sure, second
 
 
@@ -130,8 +130,8 @@ def _own_votes(
     *rows: np.ndarray,
 ) -> tuple[np.ndarray]:
     """Votes of samples for their own clusters, by cluster; rows begin with what samples count."""
-    labels, codes, *ballots = rows[weighted:]
-    votes = counted(*ballots)
+    labels, codes, *voters = rows[weighted:]
+    votes = counted(*voters)
     own = _own(centres.votes(codes) if votes is None else votes, labels)
     for each in rows[:weighted]:
         own = own * each
@@ -140,7 +140,7 @@ def _own_votes(
 
 @dataclass(frozen=True)
 class _SureWork:
-    """Rows are the probabilities and seconds, labels, codes and ballots."""
+    """Rows are the probabilities and seconds, labels, codes and voters."""
 
     fills: ClassVar = (0, 1)
     centres: Centres
@@ -149,11 +149,11 @@ class _SureWork:
     slope: float
 
     def __call__(self, block: tuple[()], rows: Rows) -> tuple[Rows, tuple[()]]:
-        sure, second, labels, codes, *ballots = rows
+        sure, second, labels, codes, *voters = rows
         if len(self.level) < 2:
             sure[:], second[:] = 1, labels
             return rows, ()
-        votes = self.counted(*ballots)
+        votes = self.counted(*voters)
         given = self.centres.votes(codes) if votes is None else votes
         odds = self.level[labels] + self.slope * _odds(_own(given, labels))
         # Where clusters are far apart the posteriors of others are all 0; their logarithms are not.

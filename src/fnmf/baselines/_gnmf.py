@@ -132,14 +132,14 @@ class GNMF(EngineFactorisation):
         return check_real("smoothness", self.smoothness)
 
     def _start(
-        self, machine: ExecutionContext, init: Any, rng: np.random.RandomState
+        self, context: ExecutionContext, init: Any, rng: np.random.RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
         if not self.normalize_start:
-            return super()._start(machine, init, rng)
+            return super()._start(context, init, rng)
         # With this factor random numbers stay as they were drawn, between 0 and 1.
-        mean = float(machine.view.mean()) if isinstance(init, str) and init == "random" else 0.0
+        mean = float(context.view.mean()) if isinstance(init, str) and init == "random" else 0.0
         scale = self.n_clusters / (4.0 * mean) if mean > 0 else 1.0
-        U, V = initial_factors(machine.view, self.n_clusters, init, scale, rng, machine.runner)
+        U, V = initial_factors(context.view, self.n_clusters, init, scale, rng, context.runner)
         lengths = np.linalg.norm(U.astype(np.float64), axis=0)
         lengths = np.where(lengths > 0, lengths, 1.0)
         return (U / lengths).astype(U.dtype), (V * lengths).astype(V.dtype)

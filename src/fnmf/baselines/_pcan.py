@@ -1,6 +1,5 @@
 """PCAN: CAN on a linear projection that is learned along with the graph."""
 
-import warnings
 from functools import partial
 from typing import Any
 
@@ -52,8 +51,6 @@ class PCAN(GraphClusterer):
         Steps of the search for λ.
     n_jobs : int, optional
         Threads. The result does not depend on it.
-    n_components : int, optional
-        Former name of ``n_projected``.
 
     Attributes
     ----------
@@ -99,7 +96,6 @@ class PCAN(GraphClusterer):
         neighborhood: str = "full",
         max_iter: int = 30,
         n_jobs: int | None = None,
-        n_components: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.n_projected = n_projected
@@ -107,7 +103,6 @@ class PCAN(GraphClusterer):
         self.neighborhood = neighborhood
         self.max_iter = max_iter
         self.n_jobs = n_jobs
-        self.n_components = n_components
 
     def _learn(self, X: Any) -> None:
         """Learn the projection, the graph and its components."""
@@ -134,13 +129,6 @@ class PCAN(GraphClusterer):
 
     def _dimension(self, n_clusters: int, n_features: int) -> int:
         wanted = self.n_projected
-        if self.n_components is not None:
-            warnings.warn(
-                "n_components of PCAN is called n_projected now; use that.",
-                FutureWarning,
-                stacklevel=4,
-            )
-            wanted = check_integer("n_components", self.n_components, low=1)
         if wanted is None:
             return max(1, n_clusters - 1)
         if isinstance(wanted, str):

@@ -1,9 +1,20 @@
 """Reading for the command: with a progress bar, and with all problems told at once."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from fnmf.cli._errors import UsageError
 from fnmf.cli._progress import working
-from fnmf.io import ReadOptions, Recipe, SeveralError, Table, TableError, decide, read_table
+from fnmf.io import (
+    ReadOptions,
+    Recipe,
+    SeveralError,
+    Table,
+    TableError,
+    decide,
+    raw_cells,
+    read_table,
+)
 
 
 def read(path: Path, options: ReadOptions, problems: list[TableError] | None = None) -> Table:
@@ -34,3 +45,21 @@ def read_and_learn(
         error.command, error.notes = command, table.notes
         raise error
     return table, recipe
+
+
+def joined_columns(table: Table, reading: ReadOptions) -> tuple[Sequence[str], Iterator[list[str]]]:
+    """Names of the columns, and the cells of every row of ``table`` as they stand in the file."""
+    if reading.transpose or table.lines is None:
+        raise UsageError("--join needs a table of text (.csv, .tsv) or of Excel, rows as samples.")
+    names, rows = raw_cells(table.path, reading)
+    wanted = iter(table.lines.tolist())
+    return names, _matching(rows, wanted)
+
+
+def _matching(rows: Iterator[tuple[int, list[str]]], wanted: Iterator[int]) -> Iterator[list[str]]:
+    """Rows that were left out are passed over."""
+    line = next(wanted, None)
+    for number, cells in rows:
+        if number == line:
+            yield cells
+            line = next(wanted, None)

@@ -20,6 +20,19 @@ from typing import Any
 from fnmf._atomic import atomic_file, atomic_folder, clear_leftovers, hold
 from fnmf.cli._errors import UsageError
 
+RUN_FILES = (
+    "labels.csv",
+    "features.csv",
+    "embedding.csv",
+    "model.fnmf",
+    "report.html",
+    "number.svg",
+    "suspicious.csv",
+    "label-next.csv",
+    "run.json",
+)
+APPLY_FILES = ("labels.csv", "embedding.csv", "run.json")
+
 RECORD = "run.json"
 # What a run of 0.1.0 wrote, which kept no list.
 _FIRST_FILES = ("labels.csv", "features.csv", "embedding.csv", "model.fnmf", "report.html", RECORD)

@@ -1,31 +1,32 @@
 """``fnmf cluster`` of what does not fit: read by blocks, fitted here or on a cluster."""
 
 import re
+import shutil
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import numpy as np
 
 from fnmf.cli._errors import UsageError
-from fnmf.cli._files import RUN_FILES
-from fnmf.cli._folder import check_folder, results_folder
+from fnmf.cli._folder import RUN_FILES, check_folder, results_folder
 from fnmf.cli._models import OURS
 from fnmf.cli._outputs import write_csv, write_features, write_json
 from fnmf.cli._progress import working
 from fnmf.cli._run import Run, parse_shape
-from fnmf.cli._spool import Spool, lines
 from fnmf.data import is_dask
 from fnmf.io import Chunks, ReadOptions, Recipe, Table, open_chunks
 from fnmf.persistence import save
 from fnmf.reporting.page import write_page
 from fnmf.statistics import cluster_statistics
 
-# Rows that the report draws.
-_DRAWN = 5000
+# Rows that the report draws, and rows of a file that are turned to text at a time.
+_DRAWN, _FEW = 5000, 10_000
 # What needs the whole table, or the reader of single tables.
 _WHOLE = (
     *("--scale", "--missing", "--shift", "--abs", "--encode", "--id-column", "--label-column"),
@@ -93,6 +94,26 @@ def parse_size(text: str | None) -> int | None:
     if found is None or float(found[1]) <= 0:
         raise UsageError(f"--memory {text!r} is no size; write it like 4GB or 500MB.")
     return int(float(found[1]) * _UNITS[found[2]])
+
+
+class Spool:
+    """Files that last as long as this does."""
+
+    def __init__(self) -> None:
+        self._folder = mkdtemp(prefix="fnmf-rows-")
+        weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+
+    def kept(self, name: str, array: Any) -> np.ndarray:
+        """A Dask array of rows as an array on disk; no more than a block of it is ever here."""
+        path = Path(self._folder, f"{name}.npy")
+        rows = np.lib.format.open_memmap(path, "w+", array.dtype, array.shape)
+        start = 0
+        for number in range(array.numblocks[0]):
+            block = array.blocks[number].compute()
+            rows[start : start + len(block)] = block
+            start += len(block)
+        rows.flush()
+        return np.load(path, mmap_mode="r", allow_pickle=False)
 
 
 class LargeRun(Run):
@@ -218,3 +239,10 @@ def _nothing(path: Path, chunks: Chunks) -> Table:
 def _bytes(path: Path) -> int:
     files = path.rglob("*") if path.is_dir() else [path]
     return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def lines(values: np.ndarray) -> Iterator[list[Any]]:
+    """Rows of a table: their name and what belongs to them."""
+    for start in range(0, len(values), _FEW):
+        for number, row in enumerate(values[start : start + _FEW], start=start + 1):
+            yield [f"row {number}", *np.atleast_1d(row).tolist()]

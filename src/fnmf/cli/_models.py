@@ -2,9 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from fnmf.cli._compiling import tell_first_compiling
 from fnmf.cli._errors import UsageError
-from fnmf.cli._progress import IterationCallback, working
+from fnmf.cli._progress import IterationCallback, tell_first_compiling, working
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,11 +11,10 @@ import numpy as np
 
 from fnmf import __version__
 from fnmf.choosing import restart_agreement
+from fnmf.cli._data import joined_columns
 from fnmf.cli._errors import UsageError
-from fnmf.cli._files import RUN_FILES
-from fnmf.cli._folder import check_folder, content_hash, results_folder
+from fnmf.cli._folder import RUN_FILES, check_folder, content_hash, results_folder
 from fnmf.cli._hints import decisions, findings_in_options, in_options, note_text
-from fnmf.cli._join import joined_columns
 from fnmf.cli._models import fit_model
 from fnmf.cli._naming import NAMES, ROWS_ARE, cluster_names, rows_are
 from fnmf.cli._options import RunOutput

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fnmf.cli import _options as options
 from fnmf.cli._errors import UsageError, handled
-from fnmf.cli._files import APPLY_FILES
+from fnmf.cli._folder import APPLY_FILES
 from fnmf.cli._groups import grouped
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def apply(
         record = _record(model, file, table, labels, info)
         joined = None
         if output.join:
-            from fnmf.cli._join import joined_columns
+            from fnmf.cli._data import joined_columns
 
             joined = joined_columns(table, how)
         if table.labels is not None:

@@ -8,8 +8,8 @@ import typer
 
 from fnmf.cli import _options as options
 from fnmf.cli._errors import UsageError, handled
-from fnmf.cli._files import RUN_FILES
 from fnmf.cli._fit_options import Model, Running
+from fnmf.cli._folder import RUN_FILES
 from fnmf.cli._groups import grouped
 
 if TYPE_CHECKING:

@@ -58,10 +58,12 @@ class Runner(Protocol):
         function of a module or a value with a call, for it may be sent to another machine.
         """
 
-    def sweep(self, work: Work[Statistics], feed: BlockSource, rows: Rows) -> Statistics:
+    def sweep(self, work: Work[Statistics], source: BlockSource, rows: Rows) -> Statistics:
         """``work`` on every block, its rows filled, its statistics added in the order of blocks."""
 
-    def walk(self, work: Callable[..., Any], feed: BlockSource, rows: Rows, state: State) -> State:
+    def walk(
+        self, work: Callable[..., Any], source: BlockSource, rows: Rows, state: State
+    ) -> State:
         """``work(block, own, state)`` on one block after the other; each hands on its state."""
 
     def empty(self, view: View, width: tuple[int, ...], dtype: Any) -> RowArray:
@@ -73,7 +75,7 @@ class Runner(Protocol):
     def map_rows(
         self,
         function: Callable[..., Any],
-        feed: BlockSource,
+        source: BlockSource,
         rows: Rows,
         width: tuple[int, ...],
         dtype: Any,
@@ -82,15 +84,15 @@ class Runner(Protocol):
 
         As ``function`` may be sent to another machine, it is one of a module, or a partial of it.
         """
-        out = self.empty(feed.view, width, dtype)
-        self.sweep(_Mapped(function), feed, (out, *rows))
+        out = self.empty(source.view, width, dtype)
+        self.sweep(_Mapped(function), source, (out, *rows))
         return out
 
     def sum_rows(
-        self, function: Callable[..., Statistics], feed: BlockSource, *rows: RowArray
+        self, function: Callable[..., Statistics], source: BlockSource, *rows: RowArray
     ) -> Statistics:
         """Sums over all blocks of the arrays that ``function(*block, *own)`` returns."""
-        return self.sweep(_Summed(function), feed, rows)
+        return self.sweep(_Summed(function), source, rows)
 
 
 @dataclass(frozen=True)

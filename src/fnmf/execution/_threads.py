@@ -63,20 +63,22 @@ class Threads(Runner):
         for worker in self._workers:
             worker.start()
 
-    def sweep(self, work: Work[Statistics], feed: BlockSource, rows: Rows) -> Statistics:
+    def sweep(self, work: Work[Statistics], source: BlockSource, rows: Rows) -> Statistics:
         """Work on every block; it fills slices of ``rows``, so that nothing is copied."""
 
         def task(start: int, stop: int) -> Statistics:
             own = tuple(array[start:stop] for array in rows)
-            return work(feed.operands(start, stop), own)[1]
+            return work(source.operands(start, stop), own)[1]
 
-        return add_up(self.each(task, feed.view.blocks()))
+        return add_up(self.each(task, source.view.blocks()))
 
-    def walk(self, work: Callable[..., Any], feed: BlockSource, rows: Rows, state: State) -> State:
+    def walk(
+        self, work: Callable[..., Any], source: BlockSource, rows: Rows, state: State
+    ) -> State:
         """Block after block, in this thread."""
-        for start, stop in feed.view.blocks():
+        for start, stop in source.view.blocks():
             own = tuple(array[start:stop] for array in rows)
-            state = work(feed.operands(start, stop), own, state)[1]
+            state = work(source.operands(start, stop), own, state)[1]
         return state
 
     def empty(self, view: View, width: tuple[int, ...], dtype: Any) -> RowArray:

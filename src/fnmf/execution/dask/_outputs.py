@@ -22,10 +22,10 @@ def as_dask(rows: Any, X: Any) -> Any:
         # A row that all share.
         return da.broadcast_to(da.from_array(np.array(rows[:1])), rows.shape, chunks=chunks)
     name, tasks = f"fnmf-rows-{uuid.uuid4().hex}", dict[Any, Any]()
-    depend, number, lease = [], 0, FileLifetime(rows.line.stored)
+    depend, number, lifetime = [], 0, FileLifetime(rows.line.stored)
     for place, size in enumerate(X.chunks[0]):
         if size:
-            one = _lazy(rows.block(number), lease)
+            one = _lazy(rows.block(number), lifetime)
             number += 1
         else:
             one = dask.delayed(np.empty((0, *rows.shape[1:]), rows.dtype))
@@ -35,10 +35,10 @@ def as_dask(rows: Any, X: Any) -> Any:
     return da.Array(graph, name, chunks, meta=np.empty((0,) * len(rows.shape), rows.dtype))
 
 
-def _lazy(block: Any, lease: FileLifetime) -> Any:
+def _lazy(block: Any, lifetime: FileLifetime) -> Any:
     """A block that stays where it is until somebody asks for it."""
     assert isinstance(block, Kept)
-    own = *block.made, block.place, Opaque(block.factors), lease
+    own = *block.made, block.place, Opaque(block.factors), lifetime
     return dask.delayed(arrived, pure=False)(*own)
 
 

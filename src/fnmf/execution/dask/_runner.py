@@ -50,32 +50,34 @@ class DaskRunner(Runner):
         """One task for each block, whose result comes here."""
         if not isinstance(view, DaskView):
             return self._here.over(work, view, *rows)
-        return view.results(OnPart(work, view.sight), rows)
+        return view.results(OnPart(work, view.transform), rows)
 
-    def sweep(self, work: Work[Statistics], feed: BlockSource, rows: Rows) -> Statistics:
+    def sweep(self, work: Work[Statistics], source: BlockSource, rows: Rows) -> Statistics:
         """One task for each block; rows stay where they were filled, sums come here."""
-        view = feed.view
+        view = source.view
         if not isinstance(view, DaskView):
-            return self._here.sweep(work, feed, rows)
-        task, fills = Filling(work, view.sight, feed.cut), _filled_of(work, rows)
+            return self._here.sweep(work, source, rows)
+        task, fills = Filling(work, view.transform, source.cut), _filled_of(work, rows)
         line = view.line(rows, 1)
         stored = view.version(line) if fills else None
         sent = task if stored is None else Storing(task)
-        made = view.run(sent, rows, data=feed.cut is not None, stored=stored)
+        made = view.run(sent, rows, data=source.cut is not None, stored=stored)
         sums = add_up(view.pick(made, len(fills)))
         _put(fills, made, line, stored, view)
         return sums
 
-    def walk(self, work: Callable[..., Any], feed: BlockSource, rows: Rows, state: State) -> State:
+    def walk(
+        self, work: Callable[..., Any], source: BlockSource, rows: Rows, state: State
+    ) -> State:
         """One task for each block, after the one on the block before."""
-        view = feed.view
+        view = source.view
         if not isinstance(view, DaskView):
-            return self._here.walk(work, feed, rows, state)
-        task, fills = Walking(work, view.sight, feed.cut), _filled_of(work, rows)
+            return self._here.walk(work, source, rows, state)
+        task, fills = Walking(work, view.transform, source.cut), _filled_of(work, rows)
         line = view.line(rows, len(view.blocks()))
         stored = view.version(line) if fills else None
         sent = task if stored is None else Storing(task)
-        data = feed.cut is not None
+        data = source.cut is not None
         made = view.chain(sent, rows, state, len(fills), data=data, stored=stored)
         state = view.last(made, len(fills))
         _put(fills, made, line, stored, view)

@@ -83,7 +83,7 @@ class DaskView(View):
         return self._blocks.bounds
 
     @property
-    def sight(self) -> BlockTransform:
+    def transform(self) -> BlockTransform:
         """How a worker has to see its blocks."""
         scaling = self._exact_scaling
         if scaling is None:

@@ -123,7 +123,7 @@ def picked(made: Sequence[Any], some: slice, place: int | None) -> list[Any]:
     return [one if place is None else one[place] for one in made[some]]
 
 
-def arrived(made: Any, at: int, place: int, factors: Opaque, lease: Any) -> np.ndarray:
+def arrived(made: Any, at: int, place: int, factors: Opaque, lifetime: Any) -> np.ndarray:
     """A block of rows for the user."""
     return Kept(Part(made, at), place, factors.value).arrived()
 
@@ -232,10 +232,10 @@ class OnPart:
     """Work that a runner takes over the blocks."""
 
     work: Callable[..., Any]
-    sight: BlockTransform
+    transform: BlockTransform
 
     def __call__(self, block: Any, scales: np.ndarray | None, *own: Any) -> Any:
-        return self.work(self.sight.of(block, scales), *own)
+        return self.work(self.transform.of(block, scales), *own)
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ class Filling:
     """Work of a sweep: the rows that it fills, which stay, and its sums."""
 
     work: Any
-    sight: BlockTransform
+    transform: BlockTransform
     cut: Callable[..., tuple[Any, ...]] | None
 
     def __call__(self, block: Any, scales: np.ndarray | None, *own: Any) -> tuple[Any, ...]:
@@ -254,7 +254,7 @@ class Filling:
         """The block as the work wants it."""
         if self.cut is None:
             return ()
-        part = self.sight.of(block, scales)
+        part = self.transform.of(block, scales)
         return self.cut(part, 0, part.shape[0])
 
 

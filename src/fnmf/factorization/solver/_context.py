@@ -31,7 +31,7 @@ class ExecutionContext:
     def __init__(self, view: View, runner: Runner) -> None:
         self.view, self.runner = view, runner
         self.layout = layout_of(view)
-        self._feed = BlockSource(view, self.layout.operands)
+        self._source = BlockSource(view, self.layout.operands)
 
     def expect(self, factors: Factors, on_residual: bool) -> None:
         """From now on missing cells are what these factors say of them, whenever they are read.
@@ -42,14 +42,14 @@ class ExecutionContext:
             return
         base = self.view.base if isinstance(self.view, ExpectedView) else self.view
         self.view = ExpectedView(base, factors, on_residual)
-        self._feed = BlockSource(self.view, self.layout.operands)
+        self._source = BlockSource(self.view, self.layout.operands)
         # Sums of squares follow the cells.
         for name in ("column_energy", "row_energy"):
             vars(self).pop(name, None)
 
     def sweep(self, work: Work[Statistics], *rows: RowArray) -> Statistics:
         """``work`` on every block, with the rows that belong to it; returns the sums."""
-        return self.runner.sweep(work, self._feed, rows)
+        return self.runner.sweep(work, self._source, rows)
 
     @cached_property
     def column_energy(self) -> np.ndarray:

@@ -96,7 +96,7 @@ class KeptPull:
     on_block = AsKept()
 
     def __init__(self, ties: Any, context: Any) -> None:
-        self._ties, self._machine = ties, context
+        self._ties, self._context = ties, context
         self._pull = np.empty((0, 0), context.view.dtype)
 
     @property
@@ -106,7 +106,7 @@ class KeptPull:
     def refresh(self, V: RowArray, sums: TiedSums | None) -> np.ndarray:
         if self._ties.strength > 0 and self._pull.shape != V.shape:
             self._pull = np.empty_like(V)
-        return self._ties.strength * self._ties.pull(V, self._pull, self._machine)
+        return self._ties.strength * self._ties.pull(V, self._pull, self._context)
 
     def rescale(self, factors: np.ndarray) -> None:
         if len(self._pull):
@@ -127,7 +127,7 @@ class AnchorPull:
     """The codes of the anchors, and how columns were multiplied since."""
 
     def __init__(self, ties: AnchorTies, context: Any) -> None:
-        self._ties, self._machine = ties, context
+        self._ties, self._context = ties, context
         self._codes = self._scale = np.empty(0)
 
     @property
@@ -140,7 +140,7 @@ class AnchorPull:
 
     def refresh(self, V: RowArray, sums: TiedSums | None) -> np.ndarray:
         if sums is None:
-            sums = self._machine.anchor_sums(self._ties, V)
+            sums = self._context.anchor_sums(self._ties, V)
         codes = self._ties.codes(sums.held)
         self._codes, self._scale = codes.astype(V.dtype), np.ones(V.shape[1], V.dtype)
         return self._ties.strength * self._ties.roughness(sums.squares, codes)

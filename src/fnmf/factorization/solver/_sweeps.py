@@ -103,7 +103,7 @@ class Together:
 
 
 class Sweeps:
-    """A machine that works for one objective, and what it keeps between sweeps.
+    """An execution context for one objective, and what it keeps between sweeps.
 
     Parameters
     ----------
