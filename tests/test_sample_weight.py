@@ -12,6 +12,7 @@ from fnmf.affinity import small_graph
 from fnmf.data import distinct_rows, view_of
 from fnmf.execution import threads
 from fnmf.graph import adaptive_neighbors
+from fnmf.metrics import clustering_accuracy
 from fnmf.relevance.defaults import DEFAULTS
 from fnmf.relevance.sample import SampleTable
 from fnmf.statistics import cluster_moments, column_means, mean_square
@@ -185,3 +186,14 @@ def test_a_model_of_repeated_rows_is_kept_whole(tmp_path):
 def test_weights_that_cannot_be(weights, told):
     with pytest.raises(ValueError, match=told):
         FNMF(3).fit(load_wine().data, sample_weight=weights)
+
+
+def test_one_repeated_row_among_many_features_changes_no_cluster():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 1200)
+    X = 4.0 * rng.random((3, 120))[y] + rng.random((1200, 120))
+    repeated = X.copy()
+    repeated[-1], y[-1] = repeated[0], y[0]
+    model = RelevanceClusterer(3, random_state=0).fit(repeated)
+    assert clustering_accuracy(y, model.labels_) > 0.98
+    assert model.labels_[0] == model.labels_[-1]

@@ -123,7 +123,8 @@ def redundancy(table: SampleTable, defaults: Defaults = DEFAULTS) -> Redundancy:
     of √(2 (d − 1))/n.
     """
     step = max(1, table.shape[0] // defaults.correlation_rows)
-    few = replace(table.complete(), rows=table.rows[::step])
+    # Rows count once each: how features are related does not depend on how often a row repeats.
+    few = replace(table.complete(), rows=table.rows[::step], weights=None)
     live, scale = _standard(few)
     n, d = few.shape
     products = _row_products(few, scale)
