@@ -29,8 +29,9 @@ ESTIMATORS = [
 
 
 @pytest.mark.filterwarnings(f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning")
-# Checks on random numbers: a selector rightly selects nothing of them.
+# Checks on random numbers: a selector rightly selects nothing of them, and clusters are a choice.
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
+@pytest.mark.filterwarnings("ignore::fnmf.exceptions.AmbiguousClustersWarning")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_estimator_check(estimator, check):
     check(estimator)

@@ -26,7 +26,7 @@ from fnmf._random import as_random_state
 from fnmf._recovery import RecoveryMixin
 from fnmf._settings import Settings
 from fnmf._sklearn import CallbackSupportMixin
-from fnmf.data import Data, View, is_dask, working_dtype
+from fnmf.data import Data, View, is_dask, view_of, working_dtype
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.validation import check_data, check_groups, in_ordinary_units, shifted
 
@@ -173,6 +173,7 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
     ) -> tuple[Settings, dict[str, Any]]:
         """Settings with a number of components, and what is to be kept of its choice."""
         from fnmf.choosing.number import NUMBERS, choose_number
+        from fnmf.relevance.batches import largest_batch
 
         if settings.consensus is not None and is_dask(data):
             raise ValueError("consensus takes data in memory; leave it out for Dask arrays.")
@@ -180,13 +181,17 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
             return settings, {}
         if settings.n_clusters is not None:
             return settings.with_components(settings.n_clusters), {}
-        seed = as_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        asked, seed = settings, as_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         groups = check_groups(settings.feature_groups, data.shape[1])
         settings = replace(settings, feature_groups=groups)
+        if settings.batch is not None:
+            # Between batches there are groups that nobody wants counted.
+            data = view_of(data).subset(largest_batch(settings.batch)).X
+            settings = replace(settings, batch=None)
         with workplace(self, data, settings.n_jobs) as (view, runner):
             view.weighing(weights)
             number = choose_number(view, settings, NUMBERS, seed, runner, self._defaults)
-        return settings.with_components(number.n_components), number.kept()
+        return asked.with_components(number.n_components), number.kept()
 
     def _adopt(self, fitted: FittedClusters, X: Any) -> None:
         """Keep what was fitted on X, and nothing of an earlier fit."""

@@ -123,6 +123,8 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         ``n_clusters="auto"``, as the next two.
     k_interval_, k_also_ : tuple of int
         Smallest and largest defensible number of clusters; other levels of a hierarchy.
+    batch_relevance_, batch_mixing_ : ndarray of shape (n_features,) and (n_clusters,)
+        What batches do, as for :class:`fnmf.FNMF`; only if ``fit`` had ``batch``.
     rows_without_values_ : ndarray of int
         Samples without any value: they are in the largest cluster, with confidence 0. Only if
         values are missing.
@@ -193,6 +195,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         y: Any = None,
         *,
         sample_weight: ArrayLike | None = None,
+        batch: ArrayLike | None = None,
     ) -> Self:
         """Find clusters and the features that they rest on.
 
@@ -205,6 +208,8 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         sample_weight : array-like of shape (n_samples,), default=None
             As how many samples each counts: one of weight 2 is the same as two equal ones, one of
             weight 0 has no part in the fit. Equal rows are always taken together.
+        batch : array-like of shape (n_samples,), default=None
+            Batches, as for :meth:`fnmf.FNMF.fit`.
 
         Returns
         -------
@@ -212,7 +217,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         """
         from fnmf._fitting import fit_estimator
 
-        fit_estimator(self, X, sample_weight=sample_weight)
+        fit_estimator(self, X, sample_weight=sample_weight, batch=batch)
         return self
 
     def transform(self, X: ArrayLike | sp.sparray) -> Any:

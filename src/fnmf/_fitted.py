@@ -82,6 +82,8 @@ class FittedClusters:
     chosen: list[dict[str, Any]] | None = _kept("chosen_", None)
     structure: float | None = _kept("structure_", None, optional=True)
     structure_found: bool | None = _kept("structure_found_", None, optional=True)
+    batch_relevance: np.ndarray | None = _kept("batch_relevance_", "d")
+    batch_mixing: np.ndarray | None = _kept("batch_mixing_", "k")
     rows: Data = _kept("_fit_X", "rd")
     caps: np.ndarray | None = _kept("_caps", "d")
     units: np.ndarray | None = _kept("_units", "d")

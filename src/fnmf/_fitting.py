@@ -18,6 +18,7 @@ from fnmf._weights import CountedRows, check_sample_weight, place_absent
 from fnmf.choosing.consensus import consensus
 from fnmf.choosing.starts import best_start
 from fnmf.factorization import Problem
+from fnmf.validation import check_batch
 
 _MAX_SEED = np.iinfo(np.int32).max
 
@@ -28,6 +29,7 @@ def fit_estimator(
     checkpoint: Any = None,
     guidance: Any = None,
     sample_weight: Any = None,
+    batch: Any = None,
 ) -> None:
     """Validate, fit from all starts, set the attributes and raise the warnings."""
     settings = estimator._asked()
@@ -36,6 +38,11 @@ def fit_estimator(
     data = estimator._checked(X, reset=True)
     weights = check_sample_weight(sample_weight, data)
     presence = Presence.of(data)
+    if batch is not None:
+        if weights is not None:
+            raise ValueError("sample_weight does not go with batch; leave one of them out.")
+        kept = slice(None) if presence is None else presence.rows
+        settings = settings.with_batch(check_batch(batch, data, kept))
     if presence is not None:
         if guidance is not None and not presence.rows.all():
             raise ValueError(
@@ -49,7 +56,7 @@ def fit_estimator(
         weights = None if weights is None else weights[presence.rows]
     if not settings.automatic and not (settings.builds_graph and settings.starts_itself):
         settings = settings.for_data(data)
-    counted = CountedRows.of(data, weights, settings, merge=guidance is None)
+    counted = CountedRows.of(data, weights, settings, merge=guidance is None and batch is None)
     given = data
     if counted is not None:
         settings, data = counted.settings(settings), counted.rows

@@ -29,9 +29,8 @@ class FNMF(FactorisationBase):
         ``n_clusters`` if that is given, and else the number of clusters that
         :func:`fnmf.choose_n_components` recommends.
     n_weightings : int, default=3
-        Number m of weightings of the features. ``weighting="relevance"`` uses at most one for
-        each cluster, and a single one where several would separate the clusters worse or rest
-        on features that matter less.
+        Number m of weightings of the features. ``weighting="relevance"`` uses at most one for each
+        cluster, and a single one where several separate worse or rest on less relevant features.
     diversity : float, default=0.01
         λ, the price of similar weightings in ``weighting="paper"``. Relevance does not need it:
         a feature is left to the weightings that explain it well.
@@ -59,10 +58,8 @@ class FNMF(FactorisationBase):
         and ``column_units``; values are capped at twice the mean of a feature's positive ones
         (of tables at 5 standard deviations), and copies of a feature share one vote.
         ``"paper"``: weights on the simplex, learned as in the article; they collapse on data
-        whose features differ
-        in energy. ``"uniform"``: all features weigh 1/d, nothing is learned. An array holds
-        weights of your own, at least 0: one weighting, used as it is for the data and for the
-        neighbours.
+        whose features differ in energy. ``"uniform"``: all features weigh 1/d, nothing is learned.
+        An array holds weights of your own, at least 0: one weighting for data and neighbours.
     graph_refresh : int or None, default=None
         How often the neighbour graph is rebuilt from the weighted features. ``None`` means 3
         for ``weighting="relevance"``, which does so on the sample it explores, with new weights
@@ -90,10 +87,9 @@ class FNMF(FactorisationBase):
         its typical value or its standard deviation; ``"auto"`` tries what makes sense for the
         data, for tables standard deviation and range; ``chosen_`` says what was taken.
     normalize_components : bool, default=True
-        Scale each component to unit length in every iteration and the representation with
-        it, so that ``smoothness`` means the same on all data. The graph term is then
-        β Σ_a ‖u_a‖² v_aᵀ L v_a, which the scaling does not change, so the objective still falls.
-        ``weighting="relevance"`` always does so.
+        Scale each component to unit length in every iteration and the representation with it, so
+        that ``smoothness`` means the same on all data; ``"relevance"`` always does. The graph term
+        is then β Σ_a ‖u_a‖² v_aᵀ L v_a, which scaling does not change: the objective still falls.
     n_clusters : int or None, default=None
         Clusters for ``labels_``; ``None`` means ``n_components``.
     consensus : int or None, default=None
@@ -146,9 +142,8 @@ class FNMF(FactorisationBase):
         otherwise the mean over the samples of the weightings they use; sums to 1.
     feature_relevance_ : ndarray of shape (n_features,)
         Share of each feature's variance that the clusters explain beyond what chance would
-        (three standard deviations above a shuffled feature): 0 for a feature without information,
-        1 for one the clusters determine; comparable across fits. Only for
-        ``weighting="relevance"``.
+        (three standard deviations above a shuffled feature), from 0 to 1, where the clusters
+        determine it; comparable across fits. Only for ``weighting="relevance"``.
     effective_features_ : ndarray of shape (n_weightings,)
         1 / Σ θ² of each weighting: over how many features it is spread.
     weighting_overlap_ : ndarray of shape (n_weightings, n_weightings)
@@ -163,6 +158,10 @@ class FNMF(FactorisationBase):
     labels_ : ndarray of shape (n_samples,)
         Cluster of each sample: with ``weighting="relevance"`` and a graph the partition of the
         graph with the largest modularity that was found, otherwise k-means on ``embedding_``.
+    batch_relevance_ : ndarray of shape (n_features,)
+        Share of each feature's variance that batches explain beyond chance, if there are any.
+    batch_mixing_ : ndarray of shape (n_clusters,)
+        Entropy of the batches in each cluster as a share of that in all samples; 1 is well mixed.
     chosen_ : list of dict
         Preparations that were tried, the chosen first: ``rows``, ``columns``, ``clusters`` by
         graph or means, ``features`` used, ``modularity``, features ``explained``, ``score``.
@@ -319,15 +318,15 @@ class FNMF(FactorisationBase):
         *,
         sample_weight: ArrayLike | None = None,
         checkpoint: str | Path | Checkpoint | None = None,
+        batch: ArrayLike | None = None,
     ) -> Self:
         """Learn weights, basis, representation and clusters.
 
         Parameters
         ----------
         X : {array-like, sparse matrix, memory map, MappedCSR} of shape (n_samples, n_features)
-            Non-negative data. Dense data may have missing values, NaN: statistics are those of
-            what was observed, missing values have no part in the data term, and where distances
-            are taken they are filled from the nearest samples.
+            Non-negative data. NaN are missing values: they have no part in statistics and data
+            term, and are filled from the nearest samples where distances are taken.
         y : Ignored
             Present by convention.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -337,6 +336,9 @@ class FNMF(FactorisationBase):
             A folder to which the fit writes every 30 seconds, or as a :class:`fnmf.Checkpoint`
             says, how far it has come. The same fit goes on from there if it was interrupted,
             and ends with the same result. A folder of another fit is refused.
+        batch : array-like of shape (n_samples,), default=None
+            Batch of each sample, a name or a number: all batches have the same share of neighbours,
+            and relevance is that within batches. Not with ``sample_weight``.
 
         Returns
         -------
@@ -344,5 +346,5 @@ class FNMF(FactorisationBase):
         """
         from fnmf._fitting import fit_estimator
 
-        fit_estimator(self, X, checkpoint, sample_weight=sample_weight)
+        fit_estimator(self, X, checkpoint, sample_weight=sample_weight, batch=batch)
         return self

@@ -52,6 +52,8 @@ class Settings:
     negative: str
     layers: tuple[int, ...] = ()
     feature_groups: Any = None
+    # The batch of each row of the data, counted from 0; no parameter, but part of a fit.
+    batch: np.ndarray | None = None
     components: Any = None
     warm_start: bool = False
 
@@ -149,6 +151,15 @@ class Settings:
             feature_groups=groups,
             components=known,
         )
+
+    def with_batch(self, batch: np.ndarray) -> Self:
+        """The same for rows that come in batches."""
+        if self.scheme != "relevance" or self.graph is None or self.consensus is not None:
+            raise ValueError(
+                'batch balances the neighbours of a graph; use weighting="relevance", a graph, and '
+                "no consensus."
+            )
+        return replace(self, batch=batch)
 
     def _check_remote(self) -> None:
         """What needs all samples in one place cannot have them on a cluster."""

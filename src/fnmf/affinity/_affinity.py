@@ -16,6 +16,7 @@ from fnmf._settings import Settings
 from fnmf.affinity._adaptive import neighbor_graph
 from fnmf.affinity._anchor_moves import cluster_by_anchors
 from fnmf.affinity._anchors import Nearest, anchor_mass, anchor_votes, nearest_anchors, vote
+from fnmf.affinity._balanced import balanced_graph
 from fnmf.affinity._confidence import NeighborVotes, graph_votes, known_votes
 from fnmf.affinity._partition import best_of, connected_parts, partition
 from fnmf.affinity._small import Graphs, in_few_parts, small_graphs
@@ -285,12 +286,15 @@ def build_affinity(
     if not settings.builds_graph:
         own = settings.graph
         return GraphAffinity(own, weighted, runner, defaults) if own.nnz else NoAffinity()
+    batch = settings.batch
     many = weighted.remote or weighted.shape[0] > defaults.exact_rows
-    if settings.graph == "adaptive" and many and not settings.in_turn:
+    if batch is None and settings.graph == "adaptive" and many and not settings.in_turn:
         return AnchorAffinity(weighted, settings.n_neighbors, seed, runner, cache, defaults)
 
     def build(n_neighbors: int) -> sp.csr_array:
         verbose = settings.verbose
+        if batch is not None:
+            return balanced_graph(weighted, batch, n_neighbors, runner, defaults)
         return neighbor_graph(weighted, n_neighbors, settings.search, runner, verbose=verbose)
 
     def make() -> sp.csr_array:

@@ -84,6 +84,15 @@ class Model:
             show_default=False,
         ),
     ] = None
+    batch: Annotated[
+        str | None,
+        option(
+            _MODEL,
+            "Column that says which rows were measured together; groups are found across batches.",
+            metavar="COLUMN",
+            show_default=False,
+        ),
+    ] = None
     method: Annotated[
         str, option(_MODEL, "Any name 'fnmf methods' lists, or kmeans.", metavar="NAME")
     ] = "FNMF"

@@ -30,7 +30,7 @@ _DRAWN, _FEW = 5000, 10_000
 # What needs the whole table, or the reader of single tables.
 _WHOLE = (
     *("--scale", "--missing", "--shift", "--abs", "--encode", "--id-column", "--label-column"),
-    *("--known", "--layers"),
+    *("--known", "--batch", "--layers"),
     *("--exclude", "--delimiter", "--decimal", "--thousands", "--header", "--no-header"),
     *("--encoding", "--na", "--number-duplicates", "--transpose", "--layer", "--raw"),
     *("--float32", "--restarts", "--join", "--strict"),

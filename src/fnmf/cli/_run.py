@@ -112,6 +112,8 @@ class Run:
     choice: Any = None
     # Class of each row, "" where it is not known; None if no column was said to hold classes.
     known: Any = None
+    # Batch of each row, if a column says so.
+    batch: Any = None
     names: list[str] = field(default_factory=list)
     summary: dict[str, Any] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
@@ -122,7 +124,11 @@ class Run:
         X = self.recipe.prepare(self.table.X)
         alike = few_different_rows(X, self.model.get_params(deep=False).get("n_clusters"))
         started = time.perf_counter()
-        options = {} if self.checkpoint is None else {"checkpoint": self.checkpoint}
+        options: dict[str, Any] = {}
+        if self.checkpoint is not None:
+            options["checkpoint"] = self.checkpoint
+        if self.batch is not None:
+            options["batch"] = self.batch
         known = () if self.known is None else (self.known,)
         told = fit_model(self.model, X, *known, **options)
         read = [note for note in self.table.notes if not _answered(note, self.model)]

@@ -91,6 +91,7 @@ def _plain_run(
     words: list[str],
 ) -> "Run":
     """A run over a table in memory, yet to be fitted."""
+    from fnmf.cli._batch import check_batch_option, most_frequent, take_batches
     from fnmf.cli._data import read_and_learn
     from fnmf.cli._models import make_model, recommend
     from fnmf.cli._run import Run, parse_shape
@@ -99,6 +100,9 @@ def _plain_run(
     how = replace(reading.options(), transpose=treatment.transpose, keep_texts=treatment.keep_texts)
     if model.known is not None:
         how = replace(how, label_column=model.known)
+    if model.batch is not None:
+        check_batch_option(model, reading, estimator)
+        how = replace(how, label_column=model.batch)
     table, recipe = read_and_learn(file, how, treatment.recipe(estimator), words, treatment.strict)
     recipe.transpose = treatment.transpose
     reading.add_labels(table)
@@ -110,6 +114,7 @@ def _plain_run(
     _enough_rows(file, n_rows, model, estimator)
     _set_groups(estimator, recipe)
     choice, known = None, None
+    batch = None if model.batch is None else take_batches(table)
     if model.known is not None:
         from fnmf.cli._known import known_classes
 
@@ -118,16 +123,17 @@ def _plain_run(
     elif model.clusters is None:
         if _all_equal(table.X):
             raise UsageError(f"All rows of {file} are equal: there is nothing to cluster.")
-        choice = recommend(recipe.prepare(table.X), estimator, model.seed, model.jobs)
+        rows = table.X if batch is None else table.X[batch == most_frequent(batch)]
+        choice = recommend(recipe.prepare(rows), estimator, model.seed, model.jobs)
         estimator = make_model(model, choice.n_components)
         _enough_rows(file, n_rows, model, estimator)
         _set_groups(estimator, recipe)
     restarts = model.restarts
     if restarts is None:
-        restarts = 3 if n_rows * n_columns <= _SMALL else 0
+        restarts = 3 if n_rows * n_columns <= _SMALL and batch is None else 0
     shape = parse_shape(treatment.image_shape, n_columns) or table.image_shape
     run = Run(file, table, recipe, estimator, how, model.seed, shape, restarts, choice=choice)
-    run.known = known
+    run.known, run.batch = known, batch
     return run
 
 

@@ -148,6 +148,8 @@ class Defaults:
     most_neighbors: int = 80
     # Anchors; 500 to 4,000 compared in results/holding.csv.
     n_anchors: int = 2000
+    # Neighbours of a sample in each batch, at least: one could not be weighed; unmeasured.
+    batch_neighbors: int = 3
 
     # 5. Clusters of an affinity
     # Starts of k-means on each of the two scalings of the eigenvectors; unmeasured.

@@ -33,6 +33,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+import numpy as np
 from sklearn.cluster import KMeans
 
 from fnmf._settings import Settings
@@ -58,6 +59,7 @@ from fnmf.factorization.solver import (
 )
 from fnmf.factorization.terms import EvenRows, LayeredBasis, Objective, UnitBasis
 from fnmf.kmeans import cluster_codes
+from fnmf.relevance.batches import batch_effect, largest_batch, moments_within_batches
 from fnmf.relevance.choice import Choice, choose_preparation
 from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.initial import InitialFit, initial_fit, used_share
@@ -145,7 +147,7 @@ def clusters_of(inputs: Inputs, seed: int) -> FoundClusters:
 def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
     """Features and clusters from one seed: steps 2 to 5."""
     choice, statistics = search_features(inputs, seed)
-    if not choice.about_means:
+    if not choice.about_means or inputs.settings.batch is not None:
         return cluster_affinity(inputs, choice, statistics, seed)
     inputs.progress.enter(Stage.MEANS)
     means = lloyd_all_rows(statistics, choice, inputs.runner)
@@ -166,13 +168,19 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
 
 def search_features(inputs: Inputs, seed: int) -> tuple[Choice, FeatureStatistics]:
     """Step 2: preparations searched on a sample, and values capped as the chosen one asks."""
-    statistics = inputs.statistics
+    statistics, settings, runner = inputs.statistics, inputs.settings, inputs.runner
     inputs.progress.enter(Stage.SEARCH)
-    choice = choose_preparation(statistics, inputs.settings, seed, inputs.runner, inputs.defaults)
+    if settings.batch is None:
+        choice = choose_preparation(statistics, settings, seed, runner, inputs.defaults)
+    else:
+        rows = largest_batch(settings.batch)
+        one = feature_statistics(statistics.view.subset(rows), runner, signed=settings.signed)
+        choice = choose_preparation(one, settings, seed, runner, inputs.defaults)
+        choice = replace(choice, sample=rows[choice.sample])
     inputs.progress.say(choice.report())
     capped = capped_for(statistics, choice.columns)
     how = choice.units, choice.weights, choice.unit
-    return choice, refilled_by_weights(capped, *how, inputs.runner, inputs.defaults)
+    return choice, refilled_by_weights(capped, *how, runner, inputs.defaults)
 
 
 def cluster_affinity(
@@ -305,8 +313,12 @@ def _final_clusters(
 
 def _described(inputs: Inputs, found: FoundClusters) -> FoundClusters:
     """Step 9: the moments of the final clusters."""
+    k, labels, batch = inputs.settings.clusters, found.labels, inputs.settings.batch
+    if batch is not None and labels is not None:
+        given = found.statistics, batch, np.asarray(labels), k, inputs.runner
+        moments, effect = moments_within_batches(*given), batch_effect(*given)
+        return replace(found, moments=moments, batch_effect=effect)
     if found.moments is not None:
         return found
-    k = inputs.settings.clusters
-    moments = capped_moments(found.statistics, found.labels, k, inputs.runner)
+    moments = capped_moments(found.statistics, labels, k, inputs.runner)
     return replace(found, moments=moments)

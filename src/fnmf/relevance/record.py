@@ -160,6 +160,9 @@ def _about_clusters(
             "second_labels": second,
             "cluster_stability": found.stability,
         }
+    effect = found.batch_effect
+    if effect is not None:
+        said |= {"batch_relevance": effect.relevance, "batch_mixing": effect.mixing}
     return {
         **said,
         "feature_qvalues": qvalues(moments, found.structure_found).astype(codes.dtype),

@@ -13,6 +13,7 @@ from fnmf.affinity import Affinity
 from fnmf.execution import RowArray
 from fnmf.factorization.solver import Result
 from fnmf.factorization.terms import Ties
+from fnmf.relevance.batches import BatchEffect
 from fnmf.relevance.choice import Choice, cluster_stability
 from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights
 from fnmf.statistics import Moments
@@ -40,6 +41,8 @@ class FoundClusters:
         Moments of the capped features by cluster, once they are known.
     settled : bool
         Whether the factorisation must not change the labels.
+    batch_effect : BatchEffect or None
+        What batches do to features and clusters, if there are any.
     """
 
     choice: Choice
@@ -50,6 +53,7 @@ class FoundClusters:
     centres: np.ndarray | None = None
     moments: Moments | None = None
     settled: bool = False
+    batch_effect: BatchEffect | None = None
 
     # Nothing is iterated that an observer could end.
     ended: ClassVar[bool] = False

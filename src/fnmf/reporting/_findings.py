@@ -8,11 +8,14 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from fnmf.choosing import Agreement
-from fnmf.display import counted
+from fnmf.display import counted, listed
 from fnmf.factorization.terms import collapsed, effective_features, empty_share
 from fnmf.statistics import Statistics
 
 _UNSURE = 0.5
+# Share of a feature's variance between batches from which it is named, how many are, and how well
+# the batches of a cluster must be mixed to count as one group.
+_BATCH_EFFECT, _SHOWN, _MIXED = 0.1, 5, 0.8
 
 
 def findings(
@@ -20,7 +23,8 @@ def findings(
     stats: Statistics,
     matters: np.ndarray,
     agreement: Agreement | None,
-    unit: str = "samples",
+    unit: str,
+    names: list[str],
 ) -> list[dict[str, str]]:
     """Level, title and one or two sentences each; level is good, note or warn."""
     found: list[dict[str, str]] = []
@@ -33,6 +37,7 @@ def findings(
         if getattr(model, "structure_found_", None) is False:
             text = "None counts as relevant: any cut through the samples divides some features."
         found.append(_finding("warn", "Features", text))
+    found += _batches(model, stats, names)
     found += _confidence(model, unit)
     if agreement is not None:
         found.append(_stability(agreement.samples, unit))
@@ -67,6 +72,25 @@ def _structure(model: Any) -> Iterable[dict[str, str]]:
             "What follows describes a division of the samples, not groups that exist."
         )
         yield _finding("warn", "No clusters", text)
+
+
+def _batches(model: Any, stats: Statistics, names: list[str]) -> Iterable[dict[str, str]]:
+    """Whether clusters hold all batches, and which features tell these apart instead of groups."""
+    mixing, effect = (getattr(model, name, None) for name in ("batch_mixing_", "batch_relevance_"))
+    if mixing is None or effect is None:
+        return
+    effect, relevant = np.asarray(effect), np.asarray(model.feature_relevance_)
+    apart = np.flatnonzero((effect > relevant) & (effect > _BATCH_EFFECT))
+    usual = float(mixing @ stats.sizes / stats.sizes.sum())
+    text = f"Batches are mixed within clusters by {usual:.0%} of what is possible "
+    text += f"(least mixed cluster {float(np.min(mixing)):.0%})."
+    if len(apart):
+        first = apart[np.argsort(-effect[apart], kind="stable")][:_SHOWN]
+        told = listed([names[k] for k in first])
+        more = f" and {len(apart) - _SHOWN} more" if len(apart) > _SHOWN else ""
+        text += f" These features separate batches, not groups: {told}{more}."
+    level = "good" if float(np.min(mixing)) >= _MIXED else "note"
+    yield _finding(level, "Batches", text)
 
 
 def _confidence(model: Any, unit: str) -> Iterable[dict[str, str]]:

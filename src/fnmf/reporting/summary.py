@@ -134,7 +134,7 @@ def summarise(
         "n_features": len(columns.names),
         "representation": _representation(model, stats, image_shape),
         "convergence": convergence(model),
-        "diagnosis": findings(model, stats, matters, agreement, unit),
+        "diagnosis": findings(model, stats, matters, agreement, unit, known),
         "model_file": visible(about.model_file),
         "image_shape": image_shape,
         "has_confidence": getattr(model, "sample_confidence_", None) is not None,

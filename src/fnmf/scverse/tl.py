@@ -53,7 +53,10 @@ def fnmf(
     copy : bool, default=False
         Leave ``adata`` as it is and return a copy with the results.
     **parameters
-        Other parameters of :class:`fnmf.FNMF`, or of :class:`fnmf.SemiFNMF` with ``labels_key``.
+        Other parameters of :class:`fnmf.FNMF`, or of :class:`fnmf.SemiFNMF` with ``labels_key``;
+        and ``batch_key``, a column of ``obs`` with batches: neighbours are taken from all of them
+        alike, and relevance is that within batches, see :meth:`fnmf.FNMF.fit`. Not with
+        ``labels_key``.
 
     Returns
     -------
@@ -70,6 +73,8 @@ def fnmf(
         ``var["fnmf_relevance"]``, ``var["fnmf_qvalue"]``
             Share of the variance of each gene that the clusters explain, and its q-value; NaN for
             genes that were left out.
+        ``var["fnmf_batch_relevance"]``
+            With ``batch_key``: share of the variance of each gene that batches explain.
         ``obsp["fnmf_connectivities"]``
             The neighbour graph; none of more than 10,000 cells, which are held to anchors.
         ``uns["fnmf"]``
@@ -90,9 +95,13 @@ def fnmf(
     data = adata.copy() if copy else adata
     genes = _chosen(data, mask_var)
     matrix = matrix_of(data, layer, genes)
+    batch_key = parameters.pop("batch_key", None)
     kinds = _known(data, labels_key)
     build = FNMF if kinds is None else SemiFNMF
-    model = build(n_components, random_state=rng, **parameters).fit(matrix.X, kinds)
+    given: dict[str, Any] = (
+        {} if batch_key is None else {"batch": _batches(data, batch_key, labels_key)}
+    )
+    model = build(n_components, random_state=rng, **parameters).fit(matrix.X, kinds, **given)
     _write_cells(data, model, key_added)
     _write_genes(data, model, key_added, genes)
     data.uns[key_added] = _record(model, matrix, key_added)
@@ -112,6 +121,15 @@ def _chosen(adata: Any, mask_var: Any) -> np.ndarray | None:
             "some of them."
         )
     return mask
+
+
+def _batches(adata: Any, batch_key: str, labels_key: str | None) -> np.ndarray:
+    """The batch of each cell."""
+    if labels_key is not None:
+        raise ValueError("batch_key does not go with labels_key; leave one of them out.")
+    if batch_key not in adata.obs:
+        raise ValueError(f"batch_key={batch_key!r} is no column of adata.obs: {list(adata.obs)}.")
+    return adata.obs[batch_key].astype(str).to_numpy()
 
 
 def _known(adata: Any, labels_key: str | None) -> np.ndarray | None:
@@ -155,7 +173,12 @@ def _write_genes(adata: Any, model: FNMF, key: str, genes: np.ndarray | None) ->
     components = np.zeros((adata.n_vars, len(model.components_)), model.components_.dtype)
     components[used] = model.components_.T
     adata.varm[key] = components
-    for name, kept in (("relevance", "feature_relevance_"), ("qvalue", "feature_qvalues_")):
+    attributes = {
+        "relevance": "feature_relevance_",
+        "qvalue": "feature_qvalues_",
+        "batch_relevance": "batch_relevance_",
+    }
+    for name, kept in attributes.items():
         values = getattr(model, kept, None)
         if values is not None:
             column = np.full(adata.n_vars, np.nan)

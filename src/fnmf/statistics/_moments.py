@@ -57,6 +57,12 @@ class Moments:
         return cls(counts, shifts, within, total, kurtosis, live, cells)
 
     @property
+    def fourth(self) -> np.ndarray:
+        """Fourth powers about the mean, as far as kurtosis keeps them, (d,)."""
+        n = self.counts.sum() if self.cells is None else np.maximum(self.cells.sum(axis=0), 1)
+        return (self.kurtosis + 3) * self.total**2 / n
+
+    @property
     def between(self) -> np.ndarray:
         """Squares of the cluster means about the mean, (c, d)."""
         return (self.counts[:, None] if self.cells is None else self.cells) * self.shifts**2

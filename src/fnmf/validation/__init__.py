@@ -6,18 +6,19 @@ from fnmf.validation._checks import (
     check_choice,
     check_data,
     check_graph,
-    check_groups,
     check_integer,
     check_jobs,
     check_real,
     check_weights,
 )
+from fnmf.validation._names import check_batch, check_groups
 from fnmf.validation._shift import shifted
 from fnmf.validation._start import check_components, check_init
 from fnmf.validation._units import divided, in_ordinary_units, unit_of
 
 __all__ = [
     "STARTS",
+    "check_batch",
     "check_choice",
     "check_components",
     "check_data",

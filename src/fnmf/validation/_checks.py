@@ -204,21 +204,6 @@ def check_graph(graph: Any, n_samples: int, dtype: np.dtype) -> sp.csr_array:
     return S
 
 
-def check_groups(groups: Any, n_features: int) -> np.ndarray | None:
-    """The group of each feature, numbered from 0, from names of any kind."""
-    if groups is None:
-        return None
-    names = np.asarray(groups)
-    if names.shape != (n_features,):
-        raise ValueError(
-            f"feature_groups has shape {names.shape}, but X has {n_features} features; "
-            f"pass one group for each, an array of shape ({n_features},)."
-        )
-    if names.dtype.kind not in "iubUS" and not all(isinstance(name, str) for name in names):
-        raise ValueError("feature_groups must hold whole numbers or strings.")
-    return np.unique(names.astype(str), return_inverse=True)[1].ravel()
-
-
 def _asymmetry(S: sp.csr_array) -> float:
     """Largest |s_ij − s_ji|."""
     T = S.T.tocsr()

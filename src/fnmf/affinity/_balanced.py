@@ -1,0 +1,66 @@
+"""A neighbour graph in which every batch has the same say.
+
+Rows of another batch are further away in all that a batch effect touches, so that the nearest rows
+are of the own batch whatever they are. Neighbours are therefore searched in every batch by itself.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import scipy.sparse as sp
+
+from fnmf.affinity._adaptive import adaptive_weights
+from fnmf.affinity._search import neighbors_of
+from fnmf.data import View
+from fnmf.execution import Runner
+from fnmf.relevance.defaults import DEFAULTS, Defaults
+
+
+def balanced_graph(
+    weighted: View,
+    batch: np.ndarray,
+    n_neighbors: int,
+    runner: Runner,
+    defaults: Defaults = DEFAULTS,
+) -> sp.csr_array:
+    """Symmetric graph of the nearest rows of every batch, which all count alike.
+
+    Parameters
+    ----------
+    weighted : View
+        Rows in which distances are measured.
+    batch : ndarray of int of shape (n,)
+        The batch of each row, counted from 0.
+    n_neighbors : int
+        Neighbours of a row in all batches together, about.
+    runner : Runner
+        Works through the blocks.
+    """
+    n, count = len(batch), int(batch.max()) + 1
+    wanted = max(defaults.batch_neighbors, math.ceil(n_neighbors / count))
+    total = sp.csr_array((n, n), dtype=weighted.dtype)
+    for one in range(count):
+        own = np.flatnonzero(batch == one)
+        others = np.flatnonzero(batch != one)
+        there, k = weighted.subset(own), min(wanted, len(own) - 2)
+        total = total + _ties(own, own, neighbors_of(there, k + 1, runner), n)
+        if len(others):
+            found = neighbors_of(there, k + 1, runner, queries=weighted.subset(others))
+            total = total + _ties(others, own, found, n)
+    graph = sp.csr_array(total + total.T)
+    graph.data /= 2 * count
+    graph.sort_indices()
+    return graph
+
+
+def _ties(
+    rows: np.ndarray, there: np.ndarray, found: tuple[np.ndarray, np.ndarray], n: int
+) -> sp.csr_array:
+    """Adaptive weights of some rows to their nearest among others, as part of a graph of all."""
+    indices, distances = found
+    weights = adaptive_weights(distances)
+    k = weights.shape[1]
+    places = np.repeat(rows, k), there[indices[:, :k]].ravel()
+    return sp.csr_array((weights.ravel(), places), (n, n))
