@@ -20,6 +20,11 @@ from sklearn.base import BaseEstimator, ClusterMixin
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 PATIENCE = 60
 
+_CUT_OFF = """[...document.querySelectorAll('body *')].filter(e => e.checkVisibility()
+  && !e.closest('.hidden') && e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1
+  && getComputedStyle(e).overflowX !== 'visible')
+  .map(e => e.tagName + '.' + e.className + ' ' + e.textContent.trim().slice(0, 40))"""
+
 
 class Browser:
     """Speaks the DevTools protocol: JSON ended by a zero byte, on descriptors 3 and 4."""
@@ -137,6 +142,10 @@ class Browser:
     def fits(self) -> bool:
         """Whether nothing sticks out at the side of the window."""
         return self.js("(e => e.scrollWidth <= e.clientWidth)(document.documentElement)")
+
+    def cut_off(self) -> list:
+        """Elements whose text is wider than they are."""
+        return self.js(_CUT_OFF)
 
     def every(self, selector: str, of: str = "e.textContent") -> list:
         """What ``of`` tells of every element ``e`` of a selector."""

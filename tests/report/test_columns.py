@@ -90,19 +90,13 @@ def test_names_are_changed_everywhere_and_can_be_downloaded(mixed, browser):
     assert "1,\"frequent, 'dear' ones\"" in href
 
 
-CUT = """[...document.querySelectorAll('body *')].filter(e => e.checkVisibility()
-  && !e.closest('.hidden') && e.clientWidth > 0 && e.scrollWidth > e.clientWidth + 1
-  && getComputedStyle(e).overflowX !== 'visible')
-  .map(e => e.tagName + '.' + e.className + ' ' + e.textContent.trim().slice(0, 40))"""
-
-
 @pytest.mark.parametrize("width", [1280, 1400, 1920])
 def test_nothing_is_cut_off_on_a_screen(mixed, browser, page, width):
     long = [f"days_since_the_last_order_{k}" for k in range(12)]
     for path in (mixed[0], page(k=5, d=12, confidence=True, feature_names=long)):
         browser.open(path, width=width)
         browser.js("document.querySelectorAll('details').forEach(d => { d.open = true; })")
-        assert browser.js(CUT) == []
+        assert browser.cut_off() == []
         assert browser.fits()
 
 
@@ -111,7 +105,7 @@ def test_on_a_phone_only_tables_scroll(mixed, browser, page):
         browser.open(path, width=390)
         browser.js("document.querySelectorAll('details').forEach(d => { d.open = true; })")
         assert browser.fits()
-        cut = browser.js(CUT)
+        cut = browser.cut_off()
         assert all(name.startswith(("DIV.scroll", "FIGURE.choice", "PRE.")) for name in cut), cut
 
 

@@ -1,7 +1,6 @@
 """The page of ``fnmf reproduce``: tables as wide as the article's on ordinary screens."""
 
 import pytest
-from test_columns import CUT
 
 from fnmf.experiments._output import page as reproduced
 from fnmf.experiments._summary import Cell
@@ -21,5 +20,5 @@ def test_tables_of_all_sets_fit_on_a_screen(browser, tmp_path, width):
     path = tmp_path / "index.html"
     path.write_text(reproduced([table], [], {"seed": 0}), encoding="utf-8")
     browser.open(path, width=width)
-    assert browser.js(CUT) == []
+    assert browser.cut_off() == []
     assert browser.fits()
