@@ -161,6 +161,8 @@ class TestSamples:
         names = np.array([model.labels_[y == group][0] for group in range(3)])
         np.testing.assert_array_equal(model.second_labels_, names[np.array([1, 0, 1])][y])
 
+    # Two clusters of data that have three are a choice.
+    @pytest.mark.filterwarnings("ignore::fnmf.exceptions.AmbiguousClustersWarning")
     def test_confidence_is_lower_between_clusters(self):
         X, _ = table(seed=3)
         model = RelevanceClusterer(2, random_state=0).fit(X)

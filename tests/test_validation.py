@@ -38,7 +38,7 @@ BAD_DATA = [
     (
         "strings",
         lambda X: changed(X.astype(object), "red"),
-        r"X contains text.*red.*drop or encode",
+        r"X contains text.*red.*drop columns of text",
     ),
     ("no samples", lambda X: X[:0], r"Found array with 0 sample"),
     ("no features", lambda X: X[:, :0], r"Found array with 0 feature"),

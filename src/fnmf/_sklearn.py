@@ -63,3 +63,10 @@ def kmeans_threads() -> int:
     from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
 
     return int(_openmp_effective_n_threads())
+
+
+def checked_weights(sample_weight: Any, X: Any, **options: Any) -> Any:
+    """Sample weights as scikit-learn checks them: a number for each sample."""
+    from sklearn.utils.validation import _check_sample_weight
+
+    return _check_sample_weight(sample_weight, X, **options)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import _check_sample_weight
 
 from fnmf._fitted import Fitted, FittedClusters
 from fnmf._settings import Settings
+from fnmf._sklearn import checked_weights
 from fnmf.data import Data, DistinctRows, distinct_rows, is_dask, view_of
 
 # Of more rows than this a copy without the few that repeat others is not worth its memory.
@@ -27,7 +27,7 @@ def check_sample_weight(sample_weight: Any, data: Any) -> np.ndarray | None:
             "that count more than once."
         )
     rows = np.empty((data.shape[0], 0))
-    weights = _check_sample_weight(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
+    weights = checked_weights(sample_weight, rows, dtype=np.float64, ensure_non_negative=True)
     if not np.isfinite(weights.sum()) or not weights.any():
         raise ValueError(
             "sample_weight has no finite positive sum; at least one sample must count."

@@ -45,7 +45,8 @@ def received(monkeypatch):
     for name in ("results", "pick"):
         method = getattr(_blocks._LocalBlocks, name)
         monkeypatch.setattr(_blocks._LocalBlocks, name, counted(method))
-    vary(monkeypatch, n_anchors=60)
+    # Both numbers of rows below have a sample to begin with.
+    vary(monkeypatch, n_anchors=60, start_rows=500)
     monkeypatch.setattr("fnmf.kmeans._codes._MOST", 500)
     monkeypatch.setattr("fnmf.factorization._initial._KMEANS_ROWS", 500)
     return sizes

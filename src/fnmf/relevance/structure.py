@@ -44,7 +44,9 @@ def structure(context: SearchContext, chosen: Candidate, runner: Runner) -> floa
         first = np.isin(groups, [names[2 * pair + turn] for pair, turn in enumerate(turns)])
         halves = [(live & first,), (live & ~first,)]
         one, other = runner.each(lambda half: _half(context, chosen, half), halves)
-        found = max(found, association(one, other, context.n_clusters, defaults))
+        found = max(
+            found, association(one, other, context.n_clusters, context.table.weights, defaults)
+        )
         if not defaults.hopeless < found < defaults.beyond_chance:
             break
     return float(found)
@@ -234,13 +236,22 @@ def quick_partition(
 
 
 def association(
-    one: np.ndarray, other: np.ndarray, n_clusters: int, defaults: Defaults = DEFAULTS
+    one: np.ndarray,
+    other: np.ndarray,
+    n_clusters: int,
+    weights: np.ndarray | None = None,
+    defaults: Defaults = DEFAULTS,
 ) -> float:
     """How much two labellings agree: mutual information in standard deviations from chance.
 
-    Chance is what shuffling the samples makes of it. A chi-square would be simpler, and take two
-    tiny clusters that happen to meet for more than they are.
+    Rows that stand for several are as many samples, up to those of an exact graph. Chance is what
+    shuffling the samples makes of it. A chi-square would be simpler, and take two tiny clusters that
+    happen to meet for more than they are.
     """
+    if weights is not None:
+        shrunk = min(1.0, defaults.exact_rows / float(weights.sum()))
+        times = np.maximum(np.rint(shrunk * weights), 1).astype(np.intp)
+        one, other = np.repeat(one, times), np.repeat(other, times)
     rng = np.random.RandomState(0)
     shuffles = (rng.permutation(other) for _ in range(defaults.shuffles))
     chance = [_information(one, shuffled, n_clusters) for shuffled in shuffles]

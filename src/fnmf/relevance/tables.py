@@ -226,10 +226,9 @@ def _candidate(
     )
     if clusters == "means":
         score /= means_price
-    associated = [association(one, other, k, defaults) for one, other in halves]
-    graph = in_few_parts(
-        small_graphs(rows, context.table.weights), context.n_neighbors, k, defaults
-    )
+    own = context.table.weights
+    associated = [association(one, other, k, own, defaults) for one, other in halves]
+    graph = in_few_parts(small_graphs(rows, own), context.n_neighbors, k, defaults)
     return Candidate(
         "own",
         units,
