@@ -245,8 +245,8 @@ def association(
     """How much two labellings agree: mutual information in standard deviations from chance.
 
     Rows that stand for several are as many samples, up to those of an exact graph. Chance is what
-    shuffling the samples makes of it. A chi-square would be simpler, and take two tiny clusters that
-    happen to meet for more than they are.
+    shuffling the samples makes of it. A chi-square would be simpler, and take two tiny clusters
+    that happen to meet for more than they are.
     """
     if weights is not None:
         shrunk = min(1.0, defaults.exact_rows / float(weights.sum()))
