@@ -97,7 +97,7 @@ def test_a_lost_worker_costs_no_more_tasks_than_came_since_rows_were_stored(clie
     # Without a store all sweeps of codes and assignments; with it those since the last time, and
     # what was under way or looked at the rows meanwhile.
     assert worst[0] >= 2 * 20
-    assert 0 < worst[6] <= 6 + 3
+    assert worst[6] <= 6 + 3
 
 
 def test_what_is_stored_may_be_read_by_any_worker(client, folder):
