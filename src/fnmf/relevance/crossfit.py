@@ -5,7 +5,7 @@ A column alone, whatever its kind, then never makes the clusters that it is judg
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -25,8 +25,10 @@ def crossfit_relevance(
     """Share of each feature that clusters of other columns explain, 0 if that may be chance, (d,).
 
     The columns are halved at random a few times. k-means clusters the rows by one half, and the
-    features of the other half are compared with these clusters; the largest share counts. If hardly
-    anything is explained so, clusters of each single column are compared with the others.
+    features of the other half are compared with these clusters; the largest share counts. A second
+    round halves the columns that were explained, each weighted by its share, so that all are
+    compared with better clusters too. If hardly anything is explained so, clusters of each single
+    column are compared with the others.
 
     Parameters
     ----------
@@ -39,35 +41,45 @@ def crossfit_relevance(
     seed : int
         Of the halves and of k-means.
     """
-    names = np.unique(groups[table.scatter > 0])
-    rng = np.random.RandomState(seed)
-    halves: list[np.ndarray] = []
-    for _ in range(defaults.crossfit_splits):
-        order = rng.permutation(names)
-        halves += [order[: len(order) // 2], order[len(order) // 2 :]]
-    shares = _explained_by(table, groups, halves, n_clusters, rng, defaults)
-    if len(np.unique(groups[shares > 0])) < 2:
+    names, rng = np.unique(groups[table.scatter > 0]), np.random.RandomState(seed)
+    rows = table.rows / np.sqrt(np.bincount(groups)[groups])
+    given = table, groups, n_clusters, rng, defaults
+    shares = _explained_by(rows, _halves(names, rng, defaults), *given)
+    explained = np.unique(groups[shares > 0])
+    if len(explained) < 2:
         # Among many useless columns two that belong together are seldom in different halves alone.
-        shares = _explained_by(table, groups, names[:, None], n_clusters, rng, defaults)
+        shares = _explained_by(rows, names[:, None], *given)
+    else:
+        halves = _halves(explained, rng, defaults)
+        shares = np.maximum(shares, _explained_by(rows * np.sqrt(shares), halves, *given))
     # A column counts with all of its features or not at all.
     kept = np.isin(groups, np.unique(groups[shares > 0]))
     return np.where(kept, np.maximum(shares, defaults.least_explained), 0)
 
 
+def _halves(
+    names: np.ndarray, rng: np.random.RandomState, defaults: Defaults
+) -> Iterator[np.ndarray]:
+    """Both halves of some columns, for each of several random splits."""
+    for _ in range(defaults.crossfit_splits):
+        yield from np.array_split(rng.permutation(names), 2)
+
+
 def _explained_by(
+    rows: np.ndarray,
+    makers: Iterable[np.ndarray],
     table: SampleTable,
     groups: np.ndarray,
-    makers: Iterable[np.ndarray],
     n_clusters: int,
     rng: np.random.RandomState,
     defaults: Defaults,
 ) -> np.ndarray:
     """Largest share of each feature that clusters of some columns without it explain, (d,).
 
+    ``makers`` are the columns of ``rows`` that make clusters, one set after the other.
     A single column that makes clusters counts with the most that these explain of another.
     """
     shares = np.zeros(table.shape[1])
-    rows = table.rows / np.sqrt(np.bincount(groups)[groups])
     for names in makers:
         made = np.isin(groups, names)
         if not made.any():
@@ -114,6 +126,6 @@ def _beyond_chance(
     moments = table.moments(labels, n_clusters)
     found = explained(moments, np.zeros(n_clusters, np.intp), 1)
     share, level = found.share[0], found.level[0]
-    certain = share - level > defaults.crossfit_certain * found.spread[0]
+    certain = share - level > defaults.weight_begins * found.spread[0]
     beyond = (share - level) / np.maximum(1 - level, defaults.least_explained)
     return np.where(moments.live & certain & (beyond > defaults.least_explained), beyond, 0)

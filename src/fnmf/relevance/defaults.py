@@ -90,10 +90,8 @@ class Defaults:
     like_ranges: float = 0.5
     # Their least values differ by this share of it at most; unmeasured.
     like_lowest: float = 0.05
-    # Times that columns are halved to judge one half by clusters of the other; unmeasured.
-    crossfit_splits: int = 12
-    # Standard deviations above chance from which clusters of others explain a column; unmeasured.
-    crossfit_certain: float = 6.0
+    # Times in each of two rounds that columns are halved to judge one half by clusters of the other.
+    crossfit_splits: int = 6
     # Among many features a flag is 0 or 1 in more than this share of the rows; unmeasured.
     rare_flag: float = 0.05
     # With no more columns than this single ones with several modes count; unmeasured.
