@@ -15,8 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from fnmf._base import NonNegativeBase
 from fnmf._fnmf import FNMF
 from fnmf._missing import largest_where_empty
-from fnmf._random import as_random_state
 from fnmf._settings import Settings
+from fnmf._sklearn import as_random_state
 from fnmf.data import Data, is_dask, view_of, working_dtype
 from fnmf.validation import check_data, check_integer, in_ordinary_units
 
