@@ -14,10 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from fnmf._base import NonNegativeBase
 from fnmf._fnmf import FNMF
+from fnmf._interpretation import modularity_score
 from fnmf._missing import largest_where_empty
 from fnmf._random import as_random_state
 from fnmf._settings import Settings
-from fnmf.data import Data, is_dask, view_of, working_dtype
+from fnmf._weights import check_sample_weight, counted_batch
+from fnmf.data import Data, View, is_dask, view_of, working_dtype
 from fnmf.validation import check_data, check_integer, in_ordinary_units
 
 if TYPE_CHECKING:
@@ -164,7 +166,7 @@ class MiniBatchFNMF(NonNegativeBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike | sp.sparray, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one pass over the data, their rows in random order.
 
         Parameters
@@ -173,6 +175,8 @@ class MiniBatchFNMF(NonNegativeBase):
             Non-negative data.
         y : Ignored
             Present by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many samples each counts; equal rows are one.
 
         Returns
         -------
@@ -180,11 +184,13 @@ class MiniBatchFNMF(NonNegativeBase):
         """
         pace, data = self._pace(), self._checked(X, reset=True)
         pace.settings.for_data(data)
+        weights = check_sample_weight(sample_weight, data)
         self._begin(data)
-        order = self._stream.rng.permutation(data.shape[0])
+        view = self._counted(data, weights, pace)
+        order = self._stream.rng.permutation(view.shape[0])
         size = pace.batch_size
         batches = [np.sort(order[i : i + size]) for i in range(0, len(order), size)]
-        self._learn(data, batches, pace, last=True)
+        self._learn(view, batches, pace, last=True)
         for warning in self._stream.warnings:
             # Components go on with every batch; where they stood at a renewal says little.
             if not isinstance(warning, ConvergenceWarning):
@@ -192,7 +198,9 @@ class MiniBatchFNMF(NonNegativeBase):
         self.labels_ = self._new_rows("predict", data)
         return self
 
-    def partial_fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
+    def partial_fit(
+        self, X: ArrayLike | sp.sparray, y: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Learn from the next batch of a stream.
 
         The first model is made when there are enough rows for the clusters and neighbours asked
@@ -204,6 +212,9 @@ class MiniBatchFNMF(NonNegativeBase):
             Non-negative rows, one or many.
         y : Ignored
             Present by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many samples each counts, in the sums and for what the stream forgets; equal
+            rows of the batch are one.
 
         Returns
         -------
@@ -211,20 +222,24 @@ class MiniBatchFNMF(NonNegativeBase):
         """
         pace, first = self._pace(), not hasattr(self, "_stream")
         data = self._checked(X, reset=first)
+        weights = check_sample_weight(sample_weight, data)
         if first:
             self._begin(data)
         if hasattr(self, "labels_"):
             del self.labels_
-        n = data.shape[0]
+        view = self._counted(data, weights, pace)
+        n = view.shape[0]
         # A huge batch is several: what it brings should count as if it had come bit by bit.
         size = pace.batch_size
         batches = [np.arange(i, min(i + size, n)) for i in range(0, n, size)]
-        self._learn(data, batches, pace)
+        self._learn(view, batches, pace)
         return self
 
-    def fit_predict(self, X: ArrayLike | sp.sparray, y: Any = None) -> np.ndarray:
+    def fit_predict(
+        self, X: ArrayLike | sp.sparray, y: Any = None, sample_weight: Any = None
+    ) -> np.ndarray:
         """Fit and return the cluster of each sample, ``labels_``."""
-        return self.fit(X).labels_
+        return self.fit(X, sample_weight=sample_weight).labels_
 
     def transform(self, X: ArrayLike | sp.sparray) -> np.ndarray:
         """Representation of samples, each solved on its own and held to its nearest kept rows.
@@ -256,6 +271,34 @@ class MiniBatchFNMF(NonNegativeBase):
         """
         check_is_fitted(self, msg=self._unfitted())
         return self._new_rows("predict", self._checked(X, reset=False))
+
+    def score(self, X: ArrayLike | sp.sparray, y: Any = None, sample_weight: Any = None) -> float:
+        """How well the clusters of the model hold together in data it has not seen.
+
+        The modularity of the predicted clusters in the graph of the nearest neighbours among the
+        rows of ``X``, as in :meth:`FNMF.score`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Non-negative data, at least three rows.
+        y : Ignored
+            Present by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many samples each counts; equal rows are one.
+
+        Returns
+        -------
+        float
+        """
+        from fnmf._schemes import SCHEMES
+
+        check_is_fitted(self, msg=self._unfitted())
+        assert self._stream.fitted is not None
+        data, scheme = self._checked(X, reset=False), SCHEMES["relevance"]
+        return modularity_score(
+            self._stream.fitted, self._pace().settings, scheme, data, sample_weight
+        )
 
     def _pace(self) -> Pace:
         """All parameters, checked."""
@@ -290,11 +333,16 @@ class MiniBatchFNMF(NonNegativeBase):
         empty = Reservoir.empty(view.subset(np.empty(0, np.intp)).X, view.dtype)
         self._stream = Stream(as_random_state(self.random_state), empty)
 
-    def _learn(self, data: Data, batches: list[np.ndarray], pace: Pace, last: bool = False) -> None:
+    def _counted(self, data: Data, weights: np.ndarray | None, pace: Pace) -> View:
+        """Rows of a batch, each there once; the others have been seen too."""
+        view = counted_batch(data, weights, pace.settings)
+        self._stream.seen += data.shape[0] - view.shape[0]
+        return view
+
+    def _learn(self, view: View, batches: list[np.ndarray], pace: Pace, last: bool = False) -> None:
         """Take in batches of rows; after the ``last`` one the model shall be of all of them."""
         from fnmf.execution import threads
 
-        view = view_of(data)
         with threads(pace.settings.n_jobs) as runner:
             for rows in batches:
                 whole = len(rows) == view.shape[0] and view.in_place is not None
