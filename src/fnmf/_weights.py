@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from fnmf._fitted import Fitted, FittedClusters
 from fnmf._settings import Settings
 from fnmf._sklearn import checked_weights
-from fnmf.data import Data, DistinctRows, View, distinct_rows, is_dask, view_of
+from fnmf.data import Data, DistinctRows, View, as_counts, distinct_rows, is_dask, view_of
 
 # Of more rows than this a copy without the few that repeat others is not worth its memory.
 _MANY = 100_000
@@ -139,11 +139,6 @@ def place_absent(estimator: Any, data: Data, absent: np.ndarray) -> None:
                 estimator.assignments_[own] = estimator.assignments_[others].mean(axis=0)
     if shared:
         estimator.embedding_[absent] = estimator._new_rows("encode", new)
-
-
-def as_counts(weights: np.ndarray | None) -> np.ndarray | None:
-    """Weights with a mean of at least 1; ``None`` if there are none."""
-    return weights if weights is None or weights.mean() >= 1 else weights / weights.mean()
 
 
 def counted_batch(data: Data, weights: np.ndarray | None, settings: Settings) -> View:

@@ -41,7 +41,39 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 
 class EngineFactorisation(WeightedCompetitor, Factorisation):
-    """X ≈ V Uᵀ by multiplicative updates; subclasses say which terms the objective has."""
+    """X ≈ V Uᵀ by multiplicative updates; subclasses say which terms the objective has.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Columns of V, and clusters.
+    init : {"random", "nndsvda", "kmeans"} or tuple of arrays, default="random"
+        Start; a tuple holds an embedding (n_samples, n_clusters) and components (n_clusters,
+        n_features).
+    max_iter : int, default=300
+        Iterations of each start.
+    tol : float, default=1e-6
+        After 30 iterations, one that changes the objective by less than ``tol`` and the
+        representation by less than ten times ``tol``, both relative, is the last.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        k-means on the rows of ``embedding_``.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        V.
+    components_ : ndarray of shape (n_clusters, n_features)
+        Uᵀ, rows of unit length; V takes the scale, once, at the end.
+    objective_ : float
+        The objective at the end.
+    converged_ : bool
+        Whether it settled; if not, a ``ConvergenceWarning`` says so. Multiplicative updates
+        are slow and often use all iterations.
+    history_ : ndarray
+        One row an iteration: total, reconstruction, smoothness (0 without a graph).
+    n_iter_ : int
+        Iterations of the start that was kept.
+    """
 
     _non_negative = True
     _row_weights: RowWeights = EvenRows()

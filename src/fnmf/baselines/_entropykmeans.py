@@ -28,21 +28,15 @@ class EntropyKMeans(WeightedCompetitor, CentreRival):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Clusters.
     entropy : float, default=1.0
         γ, in the units of a squared feature times the samples of a cluster.
     n_init : int, default=10
         Starts with k-means++; the one with the lowest objective is kept.
     max_iter : int, default=100
         Iterations of each start.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the starts.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Clusters.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Means.
     cluster_weights_ : ndarray of shape (n_clusters, n_features)

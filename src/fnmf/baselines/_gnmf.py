@@ -27,56 +27,23 @@ class GNMF(EngineFactorisation):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Columns of V, and clusters.
     smoothness : float, default=100.0
         λ, the weight of the graph term.
-    n_neighbors : int, default=5
-        Neighbours of each sample in the graph.
     graph : {"adaptive", "binary"} or sparse matrix of shape (n_samples, n_samples), \
             default="adaptive"
         Adaptive-neighbour graph; or weight 1 between samples of which one is among the nearest
         of the other, as in the original article (the best λ is then about ten times smaller);
         or a symmetric graph of the user's.
-    init : {"random", "nndsvda", "kmeans"} or tuple of arrays, default="random"
-        Start; a tuple holds an embedding (n_samples, n_clusters) and components (n_clusters,
-        n_features).
     normalize_start : bool, default=False
         Start as the author's program does: random numbers between 0 and 1 that are not brought to
         the size of the data, and the columns of U scaled to unit length, V taking the scale. The
         graph term is then larger beside the data term in the first iterations; some data gain by
         it and some lose.
-    max_iter : int, default=300
-        Iterations of each start.
-    tol : float, default=1e-6
-        After 30 iterations, one that changes the objective by less than ``tol`` and the
-        representation by less than ten times ``tol``, both relative, is the last.
-    n_init : int, default=1
-        Starts; the one with the lowest objective is kept.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start and of k-means.
-    n_jobs : int, optional
-        Threads. The result does not depend on it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        k-means on the rows of ``embedding_``.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
-        V.
-    components_ : ndarray of shape (n_clusters, n_features)
-        Uᵀ, rows of unit length; V takes the scale, once, at the end.
     graph_ : csr_array of shape (n_samples, n_samples)
         The neighbour graph; of the samples that count, if some have weight 0.
-    objective_ : float
-        The objective at the end.
-    converged_ : bool
-        Whether it settled; if not, a ``ConvergenceWarning`` says so. Multiplicative updates
-        are slow and often use all iterations.
-    history_ : ndarray
-        One row an iteration: total, reconstruction, smoothness.
-    n_iter_ : int
-        Iterations of the start that was kept.
 
     Notes
     -----

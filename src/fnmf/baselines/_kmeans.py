@@ -21,17 +21,11 @@ class KMeans(ClusterMixin, WeightedCompetitor):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Clusters.
     standardize : bool, default=True
         Whether columns are divided by their standard deviation first.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the starts.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Clusters.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Their centres, in the units of the data.
     scale_ : ndarray of shape (n_features,)

@@ -2,7 +2,7 @@
 
 from fnmf.data._blocks import BATCH, spans
 from fnmf.data._csr import SPARSE_BELOW, canonical, check_structure
-from fnmf.data._distinct import DistinctRows, distinct_rows
+from fnmf.data._distinct import DistinctRows, as_counts, distinct_rows
 from fnmf.data._draw import drawn
 from fnmf.data._mapped import MappedCSR
 from fnmf.data._missing import (
@@ -28,6 +28,7 @@ __all__ = [
     "MappedCSR",
     "Scaling",
     "View",
+    "as_counts",
     "as_view",
     "canonical",
     "check_structure",
