@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from fnmf._fnmf import FNMF
-from fnmf._random import as_random_state
 from fnmf._settings import Settings
+from fnmf._sklearn import as_random_state
 from fnmf._streamed_rows import StreamedRows
 from fnmf._weights import check_sample_weight, counted_batch
 from fnmf.data import Data, View, view_of

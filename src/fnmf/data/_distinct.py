@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fnmf._compile import njit
-from fnmf.data._draw import drawn
-from fnmf.data._views import View
+from fnmf.data._views import View, drawn
 
 # Rows and columns that tell whether a full look for equal rows is worth it.
 _SCREENED, _COLUMNS, _PROBES = 100_000, 32, 64
