@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from fnmf.relevance.candidates import Candidate, SearchContext
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.halves import factors, row_halves
 from fnmf.relevance.structure import feature_halves, features_agree, rows_agree
+from fnmf.relevance.table_columns import peak_and_valley
 from fnmf.relevance.tables import cluster_table
 
 SCORES = np.dtype(
@@ -55,8 +57,8 @@ class Numbers:
         Between the eigenvalue of each number and the next, of the graph that made the clusters.
     labels : ndarray of shape (K, n)
         Clusters for each number.
-    enough : float or None
-        If given, the largest number that scores so much is the best, not the highest score.
+    holds : ndarray of bool of shape (K,) or None
+        If given, the largest number that holds is the best, not the one with the highest score.
     """
 
     k: np.ndarray
@@ -65,7 +67,7 @@ class Numbers:
     eigengap: np.ndarray
     labels: np.ndarray
     defaults: Defaults = DEFAULTS
-    enough: float | None = None
+    holds: np.ndarray | None = None
 
     @property
     def trials(self) -> np.ndarray:
@@ -82,9 +84,9 @@ class Numbers:
     @property
     def at(self) -> int:
         """Where the best number is."""
-        if self.enough is None:
+        if self.holds is None or not self.holds.any():
             return int(self.score.argmax())
-        return int(np.flatnonzero(self.score >= self.enough)[-1])
+        return int(np.flatnonzero(self.holds)[-1])
 
     @property
     def best(self) -> int:
@@ -142,9 +144,9 @@ def score_numbers(
 def _found_again(rows: np.ndarray, numbers: np.ndarray, context: SearchContext) -> Numbers:
     """Scores of a table: how well k-means of halves of the rows finds the same clusters again.
 
-    Clusters taken together are found again as well as single ones, clusters cut in two are not.
-    So the largest number whose clusters are found again is the best; where rows are too few for
-    that, the largest that comes as near to it as any.
+    Clusters taken together are found again as well as single ones; a cluster cut in two mostly is
+    not, and has no valley where it was cut. So the best is the largest number whose clusters are
+    found again, or as nearly as any, and all have a valley between them.
     """
     defaults, rng = context.defaults, np.random.RandomState(context.seed)
     asked = [replace(context, n_clusters=int(k)) for k in numbers]
@@ -156,9 +158,24 @@ def _found_again(rows: np.ndarray, numbers: np.ndarray, context: SearchContext) 
         pairs = zip(labels[:, half], again, strict=True)
         shares[:] = [adjusted_rand_score(*pair) for pair in pairs]
     mean = inside.mean(axis=0)
-    enough = min(defaults.found_again, float(mean.max()) - defaults.found_slack)
+    steady = mean >= min(defaults.found_again, float(mean.max()) - defaults.negligible)
+    apart = np.array([_all_apart(rows, found, context) for found in labels])
     nothing = np.zeros_like(inside)
-    return Numbers(numbers, inside, nothing, nothing[0], labels, defaults, enough)
+    return Numbers(numbers, inside, nothing, nothing[0], labels, defaults, steady & apart)
+
+
+def _all_apart(rows: np.ndarray, labels: np.ndarray, context: SearchContext) -> bool:
+    """Whether fewer rows lie half-way between any two clusters than about either of them."""
+    defaults, own = context.defaults, context.table.weights
+    centres = {name: rows[labels == name].mean(axis=0) for name in np.unique(labels)}
+    for one, other in combinations(centres, 2):
+        both = (labels == one) | (labels == other)
+        along, mine = rows[both] @ (centres[other] - centres[one]), labels[both] == one
+        weights = None if own is None else own[both]
+        peak, valley = peak_and_valley(along[mine], along[~mine], along, defaults, weights)
+        if valley > defaults.nearly_all * peak:
+            return False
+    return True
 
 
 def score_table(

@@ -100,14 +100,25 @@ def has_modes(values: np.ndarray, seed: int, defaults: Defaults = DEFAULTS) -> b
 
 def _apart(one: np.ndarray, other: np.ndarray, values: np.ndarray, defaults: Defaults) -> bool:
     """Whether two groups of values have a valley between them, beyond chance."""
-    low, high = np.median(one), np.median(other)
-    width = defaults.mode_width * (high - low)
-    left, valley, right = (
-        float(np.count_nonzero(np.abs(values - place) <= width))
-        for place in (low, (low + high) / 2, high)
-    )
-    peaks = min(left, right)
-    deep = peaks - valley > defaults.beyond_chance * np.sqrt(max(peaks + valley, 1.0))
+    peak, valley = peak_and_valley(one, other, values, defaults)
+    deep = peak - valley > defaults.beyond_chance * np.sqrt(max(peak + valley, 1.0))
     return bool(
         deep and other.mean() - one.mean() > defaults.modes_apart * (one.std() + other.std())
     )
+
+
+def peak_and_valley(
+    one: np.ndarray,
+    other: np.ndarray,
+    values: np.ndarray,
+    defaults: Defaults = DEFAULTS,
+    weights: np.ndarray | None = None,
+) -> tuple[float, float]:
+    """How many values lie about the medians of two groups, the fewer, and half-way between them."""
+    low, high = np.median(one), np.median(other)
+    width = defaults.mode_width * abs(high - low)
+    counts = np.ones(len(values)) if weights is None else weights
+    left, valley, right = (
+        float(counts @ (np.abs(values - place) <= width)) for place in (low, (low + high) / 2, high)
+    )
+    return min(left, right), valley
