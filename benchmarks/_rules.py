@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.metrics import calinski_harabasz_score, silhouette_score
+from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import kneighbors_graph
 
 _ROWS, _COMPONENTS = 1000, 50
@@ -66,6 +67,16 @@ def eigengap(X: Any, most: int, seed: int) -> int:
     scale = 1 / np.sqrt(np.asarray(graph.sum(axis=1)).ravel())
     values = np.linalg.eigvalsh(graph.toarray() * scale[:, None] * scale)[::-1]
     return int(np.argmax(values[1:most] - values[2 : most + 1])) + 2
+
+
+def bic(X: Any, most: int, seed: int) -> int:
+    """The least Bayesian information criterion of a mixture with full covariances."""
+    rows = _dense(X, seed)
+    fits = {
+        k: GaussianMixture(k, reg_covar=1e-2 * rows.var(), random_state=seed).fit(rows).bic(rows)
+        for k in range(1, min(most, len(rows) - 1) + 1)
+    }
+    return min(fits, key=lambda k: fits[k])
 
 
 def leiden(X: Any, most: int, seed: int) -> int:

@@ -3,6 +3,7 @@
     python benchmarks/choose.py planted      exact number on 60 planted sets
     python benchmarks/choose.py shuffled     one cluster on shuffled data
     python benchmarks/choose.py real         the same on labelled sets, beside five rules
+    python benchmarks/choose.py tables       the same on labelled tables and made-up ones
     python benchmarks/choose.py cost         time of choosing in fits at the chosen number
     python benchmarks/choose.py confidence   calibration on labelled sets
     python benchmarks/choose.py features     false discoveries and power on planted noise
@@ -29,12 +30,15 @@ import sklearn
 
 import fnmf
 from _planted import planted, shuffled
-from _rules import RULES
+from _rules import RULES, bic
 from _unseen_sets import ALL, data
 from fnmf import FNMF, choose_n_components
 from fnmf._choose import NumberOfClusters
+from tables import cases, nested, segments, standardised
 
 _MOST = 15
+# More columns are no table.
+_COLUMNS = 100
 _RATE = 0.1
 _SOLID, _BACK = 0.75, 0.5
 OWN = "fnmf"
@@ -125,20 +129,48 @@ def tell_shuffled(rows: list[Row]) -> Iterator[str]:
 
 
 def real_sets(sets: int, seed: int, before: list[Row]) -> Iterator[Row]:
+    for name, X, y in labelled(_MOST):
+        yield beside_rules(name, X, y, RULES, seed, before)
+
+
+def table_sets(sets: int, seed: int, before: list[Row]) -> Iterator[Row]:
+    made = [(f"{one.__name__} {i}", *one(100 + i)) for one in (segments, nested) for i in range(10)]
+    stored = [(name, *found) for name, found in cases("tables")]
+    for name, X, y in (*made, *stored):
+        if X.shape[1] <= _COLUMNS and y.max() < _MOST:
+            rules = {**RULES, "BIC of a mixture": bic}
+            yield beside_rules(name, X, y, rules, seed, before)
+
+
+def beside_rules(
+    name: str,
+    X: np.ndarray,
+    y: np.ndarray,
+    rules: dict[str, Callable[[Any, int, int], int]],
+    seed: int,
+    before: list[Row],
+) -> Row:
+    """The recommended number of clusters of a set, and what other rules answer."""
+    own = choose_n_components(X, random_state=seed, n_jobs=1)
     # Other rules depend on nothing of ours: what is kept of them stays.
     known = {row["data"]: row["answers"] for row in before}
-    for name, X, y in labelled(_MOST):
-        own = choose_n_components(X, random_state=seed, n_jobs=1)
-        others = known.get(name) or {rule: find(X, _MOST, seed) for rule, find in RULES.items()}
-        answers = {**others, OWN: own.n_components}
-        yield {
-            "data": name,
-            "k": int(y.max()) + 1,
-            "interval": list(own.interval),
-            "also": list(own.also),
-            "answers": answers,
-            "scores": parts(own),
-        }
+    rows = standardised(X) if rules is not RULES else X
+    others = known.get(name) or {rule: find(rows, _MOST, seed) for rule, find in rules.items()}
+    return {
+        "data": name,
+        "k": int(y.max()) + 1,
+        "interval": list(own.interval),
+        "also": list(own.also),
+        "answers": {**others, OWN: own.n_components},
+        "scores": parts(own),
+    }
+
+
+def tell_tables(rows: list[Row]) -> Iterator[str]:
+    made = [row for row in rows if row["data"].split()[0] in ("segments", "nested")]
+    for kind, some in (("made up", made), ("labelled", [r for r in rows if r not in made])):
+        for line in tell_real(some):
+            yield f"{kind}: {line}"
 
 
 def tell_real(rows: list[Row]) -> Iterator[str]:
@@ -282,6 +314,7 @@ MEASURE: dict[str, Callable[[int, int, list[Row]], Iterator[Row]]] = {
     "planted": planted_sets,
     "shuffled": shuffled_sets,
     "real": real_sets,
+    "tables": table_sets,
     "cost": cost,
     "confidence": confidence,
     "features": features,
@@ -291,6 +324,7 @@ TELL: dict[str, Callable[[list[Row]], Iterator[str]]] = {
     "planted": tell_planted,
     "shuffled": tell_shuffled,
     "real": tell_real,
+    "tables": tell_tables,
     "cost": tell_cost,
     "confidence": tell_confidence,
     "features": tell_features,

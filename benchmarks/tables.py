@@ -93,6 +93,18 @@ def segments(seed: int) -> Data:
     return X[:, rng.permutation(X.shape[1])], y
 
 
+def nested(seed: int) -> Data:
+    """Groups that fall into smaller ones, in columns of different units, among useless ones."""
+    rng = np.random.default_rng(seed)
+    n, d, groups, parts = 1200, 8, int(rng.integers(2, 4)), int(rng.integers(2, 4))
+    k = groups * parts
+    y = rng.choice(k, n, p=0.5 * rng.dirichlet([5] * k) + 0.5 / k)
+    centres = np.repeat(rng.normal(0, 6, (groups, d)), parts, axis=0) + rng.normal(0, 2, (k, d))
+    X = centres[y] + rng.normal(size=(n, d))
+    X = (X - X.min(axis=0)) * 10.0 ** rng.integers(-2, 4, d)
+    return np.hstack([X, rng.gamma(2, 50, (n, 8)), rng.integers(0, 2, (n, 3))]), y
+
+
 def cases(part: str) -> Iterator[tuple[str, Data]]:
     """Names and data of a part."""
     if part == "tables":
