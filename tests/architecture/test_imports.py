@@ -35,6 +35,7 @@ LAYERS = (
     (
         "_fnmf",
         "_minibatch",
+        "_streamed_rows",
         "_semi",
         "_base",
         "_callbacks",

@@ -58,6 +58,11 @@ def distinct_rows(view: View, weights: np.ndarray | None = None) -> DistinctRows
     return DistinctRows(places[begins], sums, groups)
 
 
+def as_counts(weights: np.ndarray | None) -> np.ndarray | None:
+    """Weights with a mean of at least 1; ``None`` if there are none."""
+    return weights if weights is None or weights.mean() >= 1 else weights / weights.mean()
+
+
 def _equal(view: View, one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Which pairs of rows are equal; missing cells equal each other."""
     found = np.empty(len(one), bool)

@@ -107,10 +107,6 @@ class Defaults:
     # Price of common units and of means, bonus of rows of unit length; 0.2 to 0.4 each: .0000.
     preparation_price: float = 0.3
 
-    # 2. Search: structure or chance
-    # Halves that agree by fewer standard deviations end the search for structure; without .0000.
-    hopeless: float = 1.0
-
     # 4. Affinity
     # More rows than this have anchors instead of a graph; results/holding.csv.
     exact_rows: int = 10_000

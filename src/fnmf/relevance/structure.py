@@ -45,7 +45,7 @@ def structure(context: SearchContext, chosen: Candidate, runner: Runner) -> floa
         found = max(
             found, association(one, other, context.n_clusters, context.table.weights, defaults)
         )
-        if not defaults.hopeless < found < defaults.beyond_chance:
+        if not 1 < found < defaults.beyond_chance:
             break
     return float(found)
 
