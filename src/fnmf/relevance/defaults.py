@@ -94,6 +94,8 @@ class Defaults:
     few_columns: int = 3
     # Modes that a column is tested for, at most; unmeasured.
     most_modes: int = 4
+    # Modes are so many times as far apart as their deviations; 5 misses 1 of 2 made-up tables.
+    modes_apart: float = 4.0
     # Starts of k-means on the weighted columns; 4: -.0002.
     table_starts: int = 8
     # Clusters about means must hold up so many times better than those of a graph; unmeasured.

@@ -109,5 +109,5 @@ def _apart(one: np.ndarray, other: np.ndarray, values: np.ndarray, defaults: Def
     peaks = min(left, right)
     deep = peaks - valley > defaults.beyond_chance * np.sqrt(max(peaks + valley, 1.0))
     return bool(
-        deep and other.mean() - one.mean() > defaults.beyond_chance * (one.std() + other.std())
+        deep and other.mean() - one.mean() > defaults.modes_apart * (one.std() + other.std())
     )
