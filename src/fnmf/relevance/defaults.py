@@ -26,7 +26,7 @@ class Defaults:
     significant: float = 3.0
     # Standard deviations that are beyond doubt; shuffled sets have 1.00 one cluster.
     beyond_chance: float = 5.0
-    # Fewer rows than this are no cluster, less than twice as many one cluster; 5: .0000.
+    # Fewer rows are no cluster, up to twice as many one; 5: .0000.
     fewest_rows: int = 4
     # Times that features, or rows, are halved, or samples shuffled; 2 for rows: .0000.
     splits: int = 3
