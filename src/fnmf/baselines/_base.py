@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from fnmf._random import as_random_state
+from fnmf._sklearn import as_random_state
 from fnmf.baselines._documented import complete_docstring
 from fnmf.baselines._matrix import Matrix, is_sparse
 from fnmf.baselines._rank import StructuredGraph
@@ -128,6 +128,50 @@ class Competitor(BaseEstimator):
         if is_sparse(checked):
             return sp.csr_array(checked.astype(np.float64))
         return np.ascontiguousarray(checked, dtype=np.float64)
+
+
+class WeightedCompetitor(Competitor):
+    """A competitor whose objective is a sum over samples, each as often as it counts."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the clusters, and all that the attributes hold.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples; factorisations take non-negative ones.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many samples each counts in the objective; one of weight 0 is not there, and has
+            the codes and the cluster of a new one.
+
+        Returns
+        -------
+        self : object
+        """
+        self._learn(X, sample_weight)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit and return the cluster of each sample, ``labels_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many samples each counts.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    @abstractmethod
+    def _learn(self, X: Any, sample_weight: Any = None) -> None:
+        """Check the parameters, then the data, and set the attributes."""
 
 
 class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):

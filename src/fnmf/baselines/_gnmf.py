@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from fnmf.affinity import Attraction, attraction, neighbor_graph, neighbors_of
 from fnmf.baselines._base import check_neighbors
 from fnmf.baselines._engine import EngineFactorisation
-from fnmf.data import Data, View, view_of, working_dtype
+from fnmf.baselines._weighted_rows import WeightedRows
+from fnmf.data import View, view_of
 from fnmf.execution import Runner
 from fnmf.factorization import initial_factors
-from fnmf.factorization.solver import ExecutionContext
 from fnmf.validation import check_choice, check_graph, check_real
 
 
@@ -43,7 +43,7 @@ class GNMF(EngineFactorisation):
     Attributes
     ----------
     graph_ : csr_array of shape (n_samples, n_samples)
-        The neighbour graph.
+        The neighbour graph; of the samples that count, if some have weight 0.
 
     Notes
     -----
@@ -99,35 +99,45 @@ class GNMF(EngineFactorisation):
         return check_real("smoothness", self.smoothness)
 
     def _start(
-        self, context: ExecutionContext, init: Any, rng: np.random.RandomState
+        self, view: View, runner: Runner, init: Any, rng: np.random.RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
         if not self.normalize_start:
-            return super()._start(context, init, rng)
+            return super()._start(view, runner, init, rng)
         # With this factor random numbers stay as they were drawn, between 0 and 1.
-        mean = float(context.view.mean()) if isinstance(init, str) and init == "random" else 0.0
+        mean = float(view.mean()) if isinstance(init, str) and init == "random" else 0.0
         scale = self.n_clusters / (4.0 * mean) if mean > 0 else 1.0
-        U, V = initial_factors(context.view, self.n_clusters, init, scale, rng, context.runner)
+        U, V = initial_factors(view, self.n_clusters, init, scale, rng, runner)
         lengths = np.linalg.norm(U.astype(np.float64), axis=0)
         lengths = np.where(lengths > 0, lengths, 1.0)
         return (U / lengths).astype(U.dtype), (V * lengths).astype(V.dtype)
 
-    def _neighbor_graph(self, data: Data, runner: Runner) -> sp.csr_array:
-        self._fit_X = data
-        if not isinstance(self.graph, str):
-            self.graph_ = check_graph(self.graph, data.shape[0], working_dtype(data.dtype))
-            return self.graph_
-        check_choice("graph", self.graph, ("adaptive", "binary"))
-        k = check_neighbors(self.n_neighbors, data.shape[0], 5)
-        if self.graph == "adaptive":
-            self.graph_ = neighbor_graph(view_of(data), k, "exact", runner)
+    def _neighbor_graph(self, rows: WeightedRows, runner: Runner) -> sp.csr_array:
+        view = rows.view
+        self._fit_X = view.X
+        self.__dict__.pop("_held_codes", None)
+        adaptive = isinstance(self.graph, str) and self.graph == "adaptive"
+        if isinstance(self.graph, str):
+            check_choice("graph", self.graph, ("adaptive", "binary"))
+            k = check_neighbors(self.n_neighbors, view.shape[0], 5)
+            if adaptive:
+                self.graph_ = neighbor_graph(view, k, "exact", runner)
+            else:
+                self.graph_ = binary_graph(view, k, runner)
         else:
-            self.graph_ = binary_graph(view_of(data), k, runner)
+            absent = 0 if rows.absent is None else rows.absent.shape[0]
+            graph = check_graph(self.graph, view.shape[0] + absent, view.dtype)
+            self.graph_ = sp.csr_array(graph[rows.places][:, rows.places]) if absent else graph
+        if view.weights is not None and not adaptive:
+            # Each copy of a sample would have these ties to each copy of the other.
+            each = sp.diags_array(view.weights.astype(view.dtype))
+            self.graph_ = sp.csr_array(each @ self.graph_ @ each)
         return self.graph_
 
     def _attraction(self, view: View, runner: Runner) -> Attraction | None:
         if self.smoothness == 0:
             return None
-        codes, strength = self.embedding_ / self._scales, float(self.smoothness)
+        codes = getattr(self, "_held_codes", self.embedding_) / self._scales
+        strength = float(self.smoothness)
         return attraction(view_of(self._fit_X), view, codes, self.n_neighbors, strength, runner)
 
 

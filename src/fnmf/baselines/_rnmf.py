@@ -1,5 +1,7 @@
 """RNMF: robust NMF with the l2,1 loss."""
 
+import numpy as np
+
 from fnmf.baselines._engine import EngineFactorisation
 from fnmf.factorization.terms import RobustRows
 
@@ -42,3 +44,7 @@ class RNMF(EngineFactorisation):
     """
 
     _row_weights = RobustRows()
+
+    def _factors_of_rows(self, weights: np.ndarray) -> np.ndarray:
+        """The weights themselves: lengths of residuals count, not their squares."""
+        return weights
