@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fnmf.cli._errors import UsageError
 from fnmf.cli._progress import working
@@ -16,6 +17,9 @@ from fnmf.io import (
     read_table,
 )
 
+if TYPE_CHECKING:
+    from fnmf.cli._join import Sources
+
 
 def read(path: Path, options: ReadOptions, problems: list[TableError] | None = None) -> Table:
     """Read with a progress bar."""
@@ -24,7 +28,7 @@ def read(path: Path, options: ReadOptions, problems: list[TableError] | None = N
 
 
 def read_and_learn(
-    path: Path,
+    sources: "Sources",
     reading: ReadOptions,
     treatment: dict[str, str],
     command: list[str],
@@ -36,7 +40,7 @@ def read_and_learn(
     message can end with what to type instead.
     """
     problems: list[TableError] = []
-    table = read(path, reading, problems)
+    table = sources.read(reading, problems)
     if not strict:
         problems = decide(table, problems)
     recipe = Recipe.learn(table, problems=problems, **treatment)
