@@ -249,7 +249,6 @@ class FactorisationBase(RecoveryMixin, ClusterBase, NonNegativeBase):
     _number = "n_components"
     _non_negative = True
     weighting: Any
-    feature_groups: Any = None
     feature_relevance_: np.ndarray
 
     @property
@@ -258,9 +257,10 @@ class FactorisationBase(RecoveryMixin, ClusterBase, NonNegativeBase):
 
         All features of a group have the same scatter, so that it is the share of the group's.
         """
-        if self.feature_groups is None:
+        known = getattr(self, "feature_groups", None)
+        if known is None:
             raise AttributeError("there are no groups of features; pass feature_groups.")
-        names, groups = np.unique(np.asarray(self.feature_groups).astype(str), return_inverse=True)
+        names, groups = np.unique(np.asarray(known).astype(str), return_inverse=True)
         relevance = np.asarray(self.feature_relevance_, np.float64)
         means = np.bincount(groups.ravel(), relevance) / np.bincount(groups.ravel())
         return dict(zip(names.tolist(), means.tolist(), strict=True))

@@ -1,8 +1,7 @@
 """Reading for the command: with a progress bar, and with all problems told at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from fnmf.cli._errors import UsageError
 from fnmf.cli._progress import working
@@ -17,9 +16,6 @@ from fnmf.io import (
     read_table,
 )
 
-if TYPE_CHECKING:
-    from fnmf.cli._join import Sources
-
 
 def read(path: Path, options: ReadOptions, problems: list[TableError] | None = None) -> Table:
     """Read with a progress bar."""
@@ -28,7 +24,7 @@ def read(path: Path, options: ReadOptions, problems: list[TableError] | None = N
 
 
 def read_and_learn(
-    sources: "Sources",
+    reader: Callable[[ReadOptions, list[TableError]], Table],
     reading: ReadOptions,
     treatment: dict[str, str],
     command: list[str],
@@ -40,7 +36,7 @@ def read_and_learn(
     message can end with what to type instead.
     """
     problems: list[TableError] = []
-    table = sources.read(reading, problems)
+    table = reader(reading, problems)
     if not strict:
         problems = decide(table, problems)
     recipe = Recipe.learn(table, problems=problems, **treatment)

@@ -112,7 +112,7 @@ def _plain_run(
         check_batch_option(model, reading, estimator)
         how = replace(how, label_column=model.batch)
     learnt = treatment.recipe(estimator)
-    table, recipe = read_and_learn(sources, how, learnt, words, treatment.strict)
+    table, recipe = read_and_learn(sources.read, how, learnt, words, treatment.strict)
     recipe.transpose = treatment.transpose
     reading.add_labels(table)
     n_rows, n_columns = table.X.shape
