@@ -48,3 +48,32 @@ def test_names_and_numbers_of_groups_give_the_same_fit():
     one = FNMF(3, random_state=0, feature_groups=numbers).fit(X)
     other = FNMF(3, random_state=0, feature_groups=[f"g{k}" for k in numbers]).fit(X)
     np.testing.assert_array_equal(one.labels_, other.labels_)
+
+
+def test_relevance_of_a_group_is_the_mean_of_its_features():
+    X = minmax_scale(load_wine().data)
+    groups = ["a"] * 6 + ["b"] * 7
+    model = FNMF(3, random_state=0, feature_groups=groups).fit(X)
+    found = model.group_relevance_
+    assert list(found) == ["a", "b"]
+    assert found["b"] == pytest.approx(model.feature_relevance_[6:].mean())
+    assert not hasattr(FNMF(3, random_state=0).fit(X), "group_relevance_")
+
+
+def test_groups_of_unlike_size_and_units_weigh_alike_and_may_be_missing():
+    """Two views tell different classes apart; the larger one must not decide alone."""
+    rng = np.random.default_rng(0)
+    y = np.arange(240) % 4
+    wide = 1000 * (rng.random((240, 120)) + 1.2 * np.eye(2)[y // 2].repeat(60, axis=1))
+    narrow = rng.random((240, 30)) + 1.2 * np.eye(2)[y % 2].repeat(15, axis=1)
+    rows, groups = np.hstack([wide, narrow]), ["wide"] * 120 + ["narrow"] * 30
+    model = FNMF(4, random_state=0, feature_groups=groups).fit(rows)
+    assert clustering_accuracy(y, model.labels_) > 0.95
+    weights = model.feature_weights_.max(axis=0)
+    assert weights[:120].sum() == pytest.approx(weights[120:].sum(), rel=0.3)
+    gaps = rows.copy()
+    gaps[:60, :120], gaps[60:120, 120:] = np.nan, np.nan
+    lacking = FNMF(4, random_state=0, feature_groups=groups).fit(gaps)
+    # Rows that lack a view can be told apart by the other one alone.
+    found = lacking.labels_
+    assert clustering_accuracy(y[120:], found[120:]) > 0.95

@@ -249,6 +249,22 @@ class FactorisationBase(RecoveryMixin, ClusterBase, NonNegativeBase):
     _number = "n_components"
     _non_negative = True
     weighting: Any
+    feature_relevance_: np.ndarray
+
+    @property
+    def group_relevance_(self) -> dict[str, float]:
+        """Mean relevance of the features of each of ``feature_groups``, by the name of the group.
+
+        All features of a group have the same scatter, so that it is the share of the group's.
+        """
+        known = getattr(self, "feature_groups", None)
+        if known is None:
+            raise AttributeError("there are no groups of features; pass feature_groups.")
+        names, groups = np.unique(np.asarray(known).astype(str), return_inverse=True)
+        relevance = np.asarray(self.feature_relevance_, np.float64)
+        means = np.bincount(groups.ravel(), relevance) / np.bincount(groups.ravel())
+        return dict(zip(names.tolist(), means.tolist(), strict=True))
+
     embedding_: np.ndarray
     assignments_: np.ndarray
 

@@ -119,8 +119,8 @@ class FNMF(FactorisationBase):
         The group that each feature belongs to, numbers or names: the 0/1 features of one
         category, or the features of one table of several. With ``weighting="relevance"`` a group
         counts as one column: its features share one vote, so that all groups enter with the same
-        scatter, and stay together when features are halved. ``column_units="auto"`` then leaves
-        the choice to tables, and means ``"spread"`` for data that are none.
+        scatter, and ``group_relevance_`` has the mean relevance of each. ``column_units="auto"``
+        means ``"spread"`` then, but for tables.
     components : array-like of shape (n_components, n_features) or None, default=None
         Components that are known, in the units of X, and rows of NaN for those to be found. They
         stay as they are but for their length. Not for ``weighting="paper"``.

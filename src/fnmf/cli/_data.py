@@ -1,6 +1,6 @@
 """Reading for the command: with a progress bar, and with all problems told at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from fnmf.cli._errors import UsageError
@@ -24,7 +24,7 @@ def read(path: Path, options: ReadOptions, problems: list[TableError] | None = N
 
 
 def read_and_learn(
-    path: Path,
+    reader: Callable[[ReadOptions, list[TableError]], Table],
     reading: ReadOptions,
     treatment: dict[str, str],
     command: list[str],
@@ -36,7 +36,7 @@ def read_and_learn(
     message can end with what to type instead.
     """
     problems: list[TableError] = []
-    table = read(path, reading, problems)
+    table = reader(reading, problems)
     if not strict:
         problems = decide(table, problems)
     recipe = Recipe.learn(table, problems=problems, **treatment)

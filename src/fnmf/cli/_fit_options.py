@@ -47,6 +47,23 @@ def _number(help_text: str, metavar: str) -> Any:
     return option(_MODEL, help_text, show_default=False, metavar=metavar)
 
 
+MoreTables = Annotated[
+    list[Path] | None,
+    typer.Argument(
+        metavar="FILE",
+        help="Further tables of the same rows, joined by the column --on.",
+        show_default=False,
+    ),
+]
+On = Annotated[
+    str | None,
+    option(
+        "Reading",
+        "Column that names the rows in each of several files; the columns of a file are a group.",
+        metavar="COLUMN",
+        show_default=False,
+    ),
+]
 Plugins = Annotated[
     list[Path] | None,
     option(
@@ -90,6 +107,17 @@ class Model:
             _MODEL,
             "Column that says which rows were measured together; groups are found across batches.",
             metavar="COLUMN",
+            show_default=False,
+        ),
+    ] = None
+    on: On = None
+    groups: Annotated[
+        str | None,
+        option(
+            _MODEL,
+            "Columns named alike up to this sign are a group, as 'blood' in blood_iron and "
+            "blood_zinc; groups count alike, however many columns they have.",
+            metavar="SIGN",
             show_default=False,
         ),
     ] = None

@@ -336,7 +336,7 @@ def typed(context: typer.Context) -> list[str]:
             continue
         value = context.params[str(parameter.name)]
         if parameter.param_type_name == "argument":
-            words.append(str(value))
+            words += [str(one) for one in (value if isinstance(value, list | tuple) else [value])]
         elif isinstance(value, bool):
             no = list(parameter.secondary_opts)
             words.append(parameter.opts[0] if value or not no else no[0])

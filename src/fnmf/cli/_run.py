@@ -114,6 +114,8 @@ class Run:
     known: Any = None
     # Batch of each row, if a column says so.
     batch: Any = None
+    # All tables, if there are several.
+    files: tuple[Path, ...] = ()
     names: list[str] = field(default_factory=list)
     summary: dict[str, Any] = field(default_factory=dict)
     record: dict[str, Any] = field(default_factory=dict)
@@ -171,6 +173,7 @@ class Run:
         if (labels := self.summary["labels"]) is not None:
             self.record["labels"] = {k: v for k, v in labels.items() if k != "most"}
         self.record["quality"] = {q["name"]: q["value"] for q in self.summary["quality"]}
+        self.record["feature_groups"] = self.summary["feature_groups"]
         self.record["missing_cells"] = self.summary["missing"]
         self.record["clusters"] = [
             {
@@ -236,6 +239,9 @@ class Run:
             "sha256": content_hash(self.file),
             "bytes": self.file.stat().st_size,
             "samples": self.table.X.shape[0],
+            "joined": [
+                {"file": str(one.resolve()), "sha256": content_hash(one)} for one in self.files[1:]
+            ],
         }
 
     def write(self, folder: Path) -> None:
@@ -249,7 +255,7 @@ class Run:
         joined = joined_columns(self.table, self.reading) if self.output.join else None
 
         def check() -> None:
-            check_folder(folder, RUN_FILES, self.output.force, [self.file])
+            check_folder(folder, RUN_FILES, self.output.force, [self.file, *self.files[1:]])
 
         with working("Writing"), results_folder(folder, check) as partial:
             write_labels(partial / "labels.csv", labels, joined)

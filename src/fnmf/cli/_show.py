@@ -58,6 +58,12 @@ def show_summary(summary: dict[str, Any], notes: list[str]) -> None:
     out.print(clusters)
     if len(summary["clusters"]) > _MOST_CLUSTERS:
         out.print(f"... and {len(summary['clusters']) - _MOST_CLUSTERS} more clusters")
+    if summary["feature_groups"]:
+        groups = table("group of columns", "columns", "relevance", "share in the weights")
+        for one in summary["feature_groups"]:
+            told = f"{one['relevance']:.2f}", f"{one['weight']:.0%}"
+            add_row(groups, one["name"], one["features"], *told)
+        out.print(groups)
     if summary["labels"] is not None:
         show_labels(out, summary["labels"])
     for entry in summary["quality"]:

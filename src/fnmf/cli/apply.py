@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from fnmf.cli import _options as options
 from fnmf.cli._errors import UsageError, handled
+from fnmf.cli._fit_options import MoreTables, On
 from fnmf.cli._folder import APPLY_FILES
 from fnmf.cli._groups import grouped
 
 if TYPE_CHECKING:
+    from fnmf.cli._join import Sources
     from fnmf.cli._outputs import Labels
     from fnmf.io import ReadOptions, Recipe, Table
     from fnmf.persistence import ModelInfo
@@ -22,6 +24,8 @@ def apply(
     file: options.Table,
     reading: options.Reading,
     output: options.Output,
+    more: MoreTables = None,
+    on: On = None,
 ) -> None:
     """Label new rows with a model that 'fnmf cluster' wrote.
 
@@ -33,15 +37,20 @@ def apply(
     Examples:
       fnmf apply customers.csv-clusters new.csv
       fnmf apply customers.csv-clusters/model.fnmf new.csv --join -o labelled
+      fnmf apply visits.csv-clusters visits2.csv purchases2.csv --on customer
     """
     with handled() as outcome:
+        from fnmf.cli._join import Sources
+
+        sources = Sources((file, *(more or ())), on)
+        sources.check(reading, output.join, large=False)
         folder = output.out or Path(f"{file.resolve().name}-applied")
         from fnmf.cli._folder import check_folder
 
-        check_folder(folder, APPLY_FILES, output.force, [file, model])
+        check_folder(folder, APPLY_FILES, output.force, [*sources.files, model])
         info, recipe = open_model(model)
         how = as_in_training(model, reading.options())
-        table, labels, embedding = _label(info, recipe, file, how)
+        table, labels, embedding = _label(info, recipe, sources, how)
         reading.add_labels(table)
         record = _record(model, file, table, labels, info)
         joined = None
@@ -53,7 +62,7 @@ def apply(
             labels = replace(labels, known=table.labels)
 
         def check() -> None:
-            check_folder(folder, APPLY_FILES, output.force, [file, model])
+            check_folder(folder, APPLY_FILES, output.force, [*sources.files, model])
 
         _write(folder, check, labels, joined, embedding, record)
         outcome.folder = folder
@@ -89,12 +98,11 @@ def open_model(model: Path) -> "tuple[ModelInfo, Recipe]":
 
 
 def _label(
-    info: "ModelInfo", recipe: "Recipe", file: Path, reading: "ReadOptions"
+    info: "ModelInfo", recipe: "Recipe", sources: "Sources", reading: "ReadOptions"
 ) -> "tuple[Table, Labels, Any]":
     import numpy as np
 
     from fnmf.cli._confidence import labels_of
-    from fnmf.cli._data import read
     from fnmf.cli._hints import applied_error
     from fnmf.cli._naming import kept_names
     from fnmf.cli._outputs import Labels, row_names
@@ -108,7 +116,7 @@ def _label(
             "use FNMF, or another method that 'fnmf methods' marks for new rows."
         )
     try:
-        table = read(file, recipe.reading(reading))
+        table = sources.read_new(recipe, reading)
         X = recipe.follow(table)
     except TableError as error:
         raise UsageError(applied_error(error)) from error

@@ -8,11 +8,12 @@ import typer
 
 from fnmf.cli import _options as options
 from fnmf.cli._errors import UsageError, handled
-from fnmf.cli._fit_options import Model, Running
+from fnmf.cli._fit_options import Model, MoreTables, Running
 from fnmf.cli._folder import RUN_FILES
 from fnmf.cli._groups import grouped
 
 if TYPE_CHECKING:
+    from fnmf.cli._join import Sources
     from fnmf.cli._run import Run
     from fnmf.io import Recipe
 
@@ -30,6 +31,7 @@ def cluster(
     reading: options.Reading,
     output: options.RunOutput,
     running: Running,
+    more: MoreTables = None,
 ) -> None:
     """Cluster the rows of a table and find the columns that matter.
 
@@ -44,6 +46,7 @@ def cluster(
       fnmf cluster customers.csv -k 4 --rows-are customers --join
       fnmf cluster cells.h5ad --layer counts
       fnmf cluster customers.csv --known kind
+      fnmf cluster visits.csv purchases.csv --on customer
       fnmf cluster customers.csv --method kmeans -k 4 -o kmeans-clusters
     """
     with handled() as outcome:
@@ -52,11 +55,15 @@ def cluster(
         from fnmf.cli._known import check_known
 
         check_known(model, reading, refused | {"--checkpoint": running.checkpoint})
+        from fnmf.cli._join import Sources
+
+        sources = Sources((file, *(more or ())), model.on, model.groups)
+        sources.check(reading, output.join, bool(running.memory or running.scheduler))
         folder = output.out or Path(f"{file.resolve().name}-clusters")
         from fnmf.cli._folder import check_folder
         from fnmf.cli._models import OURS, load_plugins, make_model
 
-        inputs = [file, *([reading.labels] if reading.labels else [])]
+        inputs = [*sources.files, *([reading.labels] if reading.labels else [])]
         check_folder(folder, RUN_FILES, output.force, inputs)
         load_plugins(model.plugins)
         # Made at once, so that a parameter that does not exist is told before anything is read.
@@ -76,7 +83,7 @@ def cluster(
             run: Run = large_run(where, estimator, normalize, treatment.image_shape)
             run.seed, run.output, run.checkpoint = model.seed, output, running.checkpoint
         else:
-            run = _plain_run(file, (model, treatment, reading), estimator, words)
+            run = _plain_run(sources, (model, treatment, reading), estimator, words)
             run.output, run.checkpoint = output, running.checkpoint
         run.fit()
         run.write(folder)
@@ -85,7 +92,7 @@ def cluster(
 
 
 def _plain_run(
-    file: Path,
+    sources: "Sources",
     groups: tuple[Model, options.Treatment, options.Reading],
     estimator: Any,
     words: list[str],
@@ -97,13 +104,15 @@ def _plain_run(
     from fnmf.cli._run import Run, parse_shape
 
     model, treatment, reading = groups
+    file = sources.files[0]
     how = replace(reading.options(), transpose=treatment.transpose, keep_texts=treatment.keep_texts)
     if model.known is not None:
         how = replace(how, label_column=model.known)
     if model.batch is not None:
         check_batch_option(model, reading, estimator)
         how = replace(how, label_column=model.batch)
-    table, recipe = read_and_learn(file, how, treatment.recipe(estimator), words, treatment.strict)
+    learnt = treatment.recipe(estimator)
+    table, recipe = read_and_learn(sources.read, how, learnt, words, treatment.strict)
     recipe.transpose = treatment.transpose
     reading.add_labels(table)
     n_rows, n_columns = table.X.shape
@@ -112,7 +121,8 @@ def _plain_run(
             f"-k {model.clusters} is more than the {n_rows} rows of {file}; choose fewer."
         )
     _enough_rows(file, n_rows, model, estimator)
-    _set_groups(estimator, recipe)
+    together = sources.groups(table, recipe)
+    _set_groups(estimator, recipe, together)
     choice, known = None, None
     batch = None if model.batch is None else take_batches(table)
     if model.known is not None:
@@ -127,13 +137,13 @@ def _plain_run(
         choice = recommend(recipe.prepare(rows), estimator, model.seed, model.jobs)
         estimator = make_model(model, choice.n_components)
         _enough_rows(file, n_rows, model, estimator)
-        _set_groups(estimator, recipe)
+        _set_groups(estimator, recipe, together)
     restarts = model.restarts
     if restarts is None:
         restarts = 3 if n_rows * n_columns <= _SMALL and batch is None else 0
     shape = parse_shape(treatment.image_shape, n_columns) or table.image_shape
     run = Run(file, table, recipe, estimator, how, model.seed, shape, restarts, choice=choice)
-    run.known, run.batch = known, batch
+    run.known, run.batch, run.files = known, batch, sources.files
     return run
 
 
@@ -148,9 +158,15 @@ def _enough_rows(file: Path, n_rows: int, model: Model, estimator: Any) -> None:
         estimator.set_params(n_neighbors=n_rows - 2)
 
 
-def _set_groups(estimator: Any, recipe: "Recipe") -> None:
-    """Tell a model which features are the values of one column, if any column has several."""
-    groups, known = recipe.groups, estimator.get_params(deep=False)
+def _set_groups(estimator: Any, recipe: "Recipe", asked: Any) -> None:
+    """Tell a model the groups asked for, or which features are the values of one column."""
+    known = estimator.get_params(deep=False)
+    if asked is not None:
+        if "feature_groups" not in known:
+            raise UsageError(f"{type(estimator).__name__} knows no groups of columns; use FNMF.")
+        estimator.set_params(feature_groups=asked)
+        return
+    groups = recipe.groups
     together = len(groups) > 0 and groups.max() + 1 < len(groups)
     if together and known.get("feature_groups", groups) is None:
         estimator.set_params(feature_groups=groups)

@@ -37,6 +37,8 @@ class Table:
         Height and width, if rows are images.
     id_name : str or None
         The column that names the rows.
+    groups : dict of str to str
+        The file of each column, if there were several.
     """
 
     path: Path
@@ -49,6 +51,7 @@ class Table:
     texts: dict[str, list[str]] = field(default_factory=dict)
     image_shape: tuple[int, int] | None = None
     id_name: str | None = None
+    groups: dict[str, str] = field(default_factory=dict)
 
     def place(self, row: int, column: int | None = None) -> str:
         """Where a value is, in words: file, line or row, column."""

@@ -11,10 +11,9 @@ from fnmf.affinity import Nearest, adaptive_weights, attraction, kept_view, neig
 from fnmf.data import IncompleteView, View
 from fnmf.execution import Runner
 from fnmf.factorization.solver import RowModel, encode
-from fnmf.relevance.initial import price_samples
 from fnmf.relevance.lloyd import nearest_mean
 from fnmf.relevance.prepare import Preparation
-from fnmf.statistics import unit_scales
+from fnmf.statistics import unit_scales, weighted_distances
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def encode_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) 
         k, strength = settings.n_neighbors, fitted.strength
         held = attraction(new.there, new.weighted, codes, k, strength, runner)
     omega, prices, mean = _present(fitted.omega), _present(fitted.prices), _present(fitted.mean)
-    own_prices = price_samples(new.scaled, mean, prices, runner)
+    own_prices = weighted_distances(new.scaled, mean, prices, runner) if prices.any() else None
     shared = settings.assignment == "shared" or len(omega) == 1
     together = fitted.assignments[0] if shared else None
     model = RowModel(fitted.components.T, omega, on_residual=True, shared=together)

@@ -18,6 +18,7 @@ from fnmf.reporting._clusters import cluster_answer, clusters_in_detail, stabili
 from fnmf.reporting._columns import Columns
 from fnmf.reporting._features import feature_summary, mattering, ranking, weightings
 from fnmf.reporting._findings import findings
+from fnmf.reporting._groups import group_summary
 from fnmf.reporting._images import heat_image
 from fnmf.reporting._layout import HEIGHT, WIDTH
 from fnmf.reporting._missing import missing_cells
@@ -130,6 +131,7 @@ def summarise(
         "weights": weightings(shown, by_column, columns.names, image_shape),
         "layers": layer_summary(model, known, image_shape),
         "features": features,
+        "feature_groups": group_summary(model),
         "missing": missing_cells(by_column, columns.names, [c["name"] for c in clusters]),
         "n_features": len(columns.names),
         "representation": _representation(model, stats, image_shape),
