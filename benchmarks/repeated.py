@@ -27,7 +27,9 @@ Maker = Callable[[np.random.Generator, int], object]
 
 
 def _two_words(rng: np.random.Generator, n: int) -> sp.csr_array:
-    places = np.repeat(np.arange(n), 2), rng.integers(0, 2000, 2 * n)
+    # scikit-learn wants 32-bit places.
+    words = rng.integers(0, 2000, 2 * n).astype(np.int32)
+    places = np.repeat(np.arange(n, dtype=np.int32), 2), words
     return sp.csr_array((np.ones(2 * n), places), shape=(n, 2000))
 
 

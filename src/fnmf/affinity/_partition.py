@@ -9,6 +9,7 @@ directions, not digits, and a solver made for digits spends most of its time bet
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -62,6 +63,35 @@ def partition(
     parts = connected_parts(graph, n_clusters, defaults)
     if parts is not None:
         return parts
+    return spectral_starts(graph, n_clusters, seed, starts).improved(others, defaults)
+
+
+class SpectralStarts(NamedTuple):
+    """Partitions of a graph by k-means on its leading eigenvectors.
+
+    Attributes
+    ----------
+    lists : Lists
+        The graph.
+    coordinates : ndarray of shape (n, n_clusters)
+        Eigenvectors, rows of unit length.
+    found : list of ndarray of shape (n,)
+        Partitions.
+    """
+
+    lists: Lists
+    coordinates: np.ndarray
+    found: list[np.ndarray]
+
+    def improved(self, others: Sequence[np.ndarray], defaults: Defaults) -> Partition:
+        """The best of these and others after improving, its clusters exchanged while it pays."""
+        k = self.coordinates.shape[1]
+        best = _best(self.lists, [*others, *self.found], k, defaults)
+        return _numbered(exchange(self.lists, best, self.coordinates, k, defaults), k)
+
+
+def spectral_starts(graph: sp.csr_array, n_clusters: int, seed: int, starts: int) -> SpectralStarts:
+    """So many partitions from each of the two scalings of the eigenvectors."""
     rng = np.random.RandomState(seed)
     lists = Lists.of(graph)
     scale = 1 / np.sqrt(np.maximum(lists.degree, _TINY))
@@ -70,9 +100,7 @@ def partition(
     turned = vectors / np.where(lengths > _TINY, lengths, 1)
     walk = vectors * scale[:, None]
     scalings = [rows for _ in range(starts) for rows in (turned, walk)]
-    found = [quick_kmeans(rows, n_clusters, rng) for rows in scalings]
-    best = _best(lists, [*others, *found], n_clusters, defaults)
-    return _numbered(exchange(lists, best, turned, n_clusters, defaults), n_clusters)
+    return SpectralStarts(lists, turned, [quick_kmeans(one, n_clusters, rng) for one in scalings])
 
 
 def best_of(
