@@ -22,8 +22,8 @@ from fnmf.kmeans import quick_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 _TINY = 1e-12
-# Up to so many rows all eigenvectors are computed densely, which is quicker.
-_DENSE_ROWS = 200
+# Up to so many rows, or of more than this share of all, eigenvectors are computed densely: quicker.
+_DENSE_ROWS, _DENSE_SHARE = 200, 1 / 3
 # Vectors beyond those wanted, degree of the filter, how often it is used at most, the residual at
 # which directions are good enough, and up to where eigenvalues are damped at most.
 _SPARE, _DEGREE, _FILTERS, _PRECISION, _DAMPED = 6, 16, 12, 1e-3, 0.999
@@ -164,7 +164,7 @@ def _leading(
     rows = np.repeat(np.arange(n), np.diff(graph.indptr))
     balanced = graph.data * scale[rows] * scale[graph.indices]
     similarity = sp.csr_array((balanced, graph.indices, graph.indptr), graph.shape)
-    if n <= _DENSE_ROWS:
+    if n <= _DENSE_ROWS or count > _DENSE_SHARE * n:
         top = (n - count, n - 1)
         return scipy.linalg.eigh(similarity.toarray(), subset_by_index=top)[1][:, ::-1]
     return leading_vectors(similarity, count, 1 / scale, rng)
