@@ -147,16 +147,17 @@ def _measured(name: str, n: int, d: int, limit: float) -> dict[str, float]:
     return {"seconds": wall, "cpu": cpu, "acc": acc}
 
 
-def show(store: Store, rows: list[int]) -> None:
+def show(store: Store, rows: list[int], field: str) -> None:
     """A table in Markdown: accuracy, and seconds in brackets."""
-    print(f"{processor()}; accuracy (seconds, wall clock)\n")
+    kind = "processor" if field == "cpu" else "wall clock"
+    print(f"{processor()}; accuracy (seconds, {kind})\n")
     shapes = [(n, d) for d in SHAPES for n in sorted(rows)]
     print("| | " + " | ".join(f"{n:,} x {d}" for n, d in shapes) + " |")
     print("|---" * (len(shapes) + 1) + "|")
     for name in METHODS:
         cells = []
         for n, d in shapes:
-            acc, took = (store.mean(name, d, n, field=field) for field in ("acc", "seconds"))
+            acc, took = store.mean(name, d, n), store.mean(name, d, n, field=field)
             cells.append("–" if np.isnan(acc) else f"{acc:.2f} ({took:.1f})")
         print(f"| {name} | " + " | ".join(cells) + " |")
 
@@ -187,6 +188,7 @@ def main() -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=list(ROWS))
     parser.add_argument("--limit", type=float, default=120, help="most seconds of one fit")
     parser.add_argument("--print", action="store_true", help="print the file, measure nothing")
+    parser.add_argument("--cpu", action="store_true", help="show processor seconds of all threads")
     parser.add_argument("--figure", type=Path)
     parser.add_argument("--one", nargs=3, metavar=("NAME", "ROWS", "COLUMNS"))
     given = parser.parse_args()
@@ -196,7 +198,7 @@ def main() -> None:
     store = Store(given.out, ("method", "columns", "rows"), ("seconds", "cpu", "acc"))
     if not given.print:
         measure(store, given.rows, given.limit)
-    show(store, given.rows)
+    show(store, given.rows, "cpu" if given.cpu else "seconds")
     if given.figure:
         draw(store, given.rows, given.figure)
 

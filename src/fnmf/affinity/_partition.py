@@ -23,7 +23,7 @@ from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 _TINY = 1e-12
 # Up to so many rows, or of more than this share of all, eigenvectors are computed densely: quicker.
-_DENSE_ROWS, _DENSE_SHARE = 200, 1 / 3
+_DENSE_ROWS, _DENSE_SHARE = 200, 0.35
 # Vectors beyond those wanted, degree of the filter, how often it is used at most, the residual at
 # which directions are good enough, and up to where eigenvalues are damped at most.
 _SPARE, _DEGREE, _FILTERS, _PRECISION, _DAMPED = 6, 16, 12, 1e-3, 0.999
