@@ -36,6 +36,8 @@ KEY = ("code", "variant", "family", "data", "seed")
 MEASURES = ("acc", "auc", "k", "seconds")
 FIELDS = (*KEY, *MEASURES)
 DEFAULT = "default"
+# Families of whole sets that are factorised: labels of codes show on these only.
+WITH_CODES = ("sets", "noised", "shuffled")
 
 Key = tuple[str, ...]
 Rows = dict[Key, dict[str, str]]
@@ -67,13 +69,12 @@ def constants() -> Iterator[Variant]:
 # Values at which a constant does nothing.
 OFF: dict[str, Any] = {
     "cap": 1e6,
-    "nearly_all": 0.0,
     "minor": 0.0,
     "uncertain": 1.0,
     "explained_weight": 0.0,
     "preparation_price": 0.0,
     "exchanges": 0,
-    "merge_ties": 0.0,
+    "small": 0.0,
     "refreshes": 0,
     "eigengap_weight": 0.0,
 }
@@ -90,11 +91,14 @@ def varied(text: str) -> dict[str, Any]:
     return {name: type(getattr(DEFAULTS, name))(float(value)) for name, value in pairs}
 
 
-def fit(case: Case, made: tuple[np.ndarray, ...], seed: int, variant: Variant) -> dict[str, float]:
+def fit(
+    case: Case, made: tuple[np.ndarray, ...], seed: int, variant: Variant, whole: bool
+) -> dict[str, float]:
     """Figures of one fit."""
     X, y, *real = made
     k: Any = "auto" if case.family == "number" else len(np.unique(y))
-    model: Any = FNMF if case.family == "factorised" else RelevanceClusterer
+    factorised = ("factorised", *(WITH_CODES if whole else ()))
+    model: Any = FNMF if case.family in factorised else RelevanceClusterer
     record = Reads(**{**asdict(DEFAULTS), **variant.changes})
     with ExitStack() as stack:
         stack.enter_context(patch.object(model, "_defaults", record))
@@ -134,10 +138,12 @@ class Store:
             csv.writer(file).writerow(values)
 
 
-def measure(store: Store, chosen: list[Variant], sets: list[Case], seeds: int, code: str) -> None:
+def measure(
+    store: Store, chosen: list[Variant], sets: list[Case], seeds: int, code: str, whole: bool
+) -> None:
     """All rows that are not there yet; what reads no changed constant is as the default."""
     for seed in range(seeds):
-        made = {case: cut(seed, *case.make(seed)) for case in sets}
+        made = {case: case.make(seed) if whole else cut(seed, *case.make(seed)) for case in sets}
         default: dict[Case, tuple[set[str], dict[str, float]]] = {}
         for variant in [Variant(DEFAULT, {}), *chosen]:
             for case in sets:
@@ -148,7 +154,7 @@ def measure(store: Store, chosen: list[Variant], sets: list[Case], seeds: int, c
                     store.add(key, default[case][1])
                     continue
                 Reads.seen.clear()
-                figures = fit(case, made[case], seed, variant)
+                figures = fit(case, made[case], seed, variant, whole)
                 if variant.name == DEFAULT:
                     default[case] = set(Reads.seen), figures
                 if key not in store.rows:
@@ -199,6 +205,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="fewer sets")
+    parser.add_argument("--whole", action="store_true", help="sets as they are, with codes")
     parser.add_argument("--only", nargs="*", default=[], help="constants or steps, by their names")
     parser.add_argument("--vary", nargs="*", default=[], help="instead: constant=value,...")
     parser.add_argument("--families", nargs="*", default=[], help="of sets; all, if none is named")
@@ -217,7 +224,7 @@ def main() -> None:
         sets = [
             one for one in suite(given.quick) if not given.families or one.family in given.families
         ]
-        measure(store, asked, sets, given.seeds, given.code or commit())
+        measure(store, asked, sets, given.seeds, given.code or commit(), given.whole)
     show(store, given.out.with_stem(f"{given.out.stem}_means"))
 
 

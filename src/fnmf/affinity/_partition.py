@@ -34,7 +34,7 @@ def partition(
     n_clusters: int,
     seed: int,
     *,
-    starts: int,
+    starts: int | None = None,
     others: Sequence[np.ndarray] = (),
     defaults: Defaults = DEFAULTS,
 ) -> Partition:
@@ -48,8 +48,9 @@ def partition(
         Clusters.
     seed : int
         Seed of eigensolver and k-means.
-    starts : int
-        Starts of k-means on each of the two scalings of the eigenvectors.
+    starts : int or None, default=None
+        Starts of k-means on each of the two scalings of the eigenvectors; ``None`` halves
+        ``defaults.starts`` between them.
     others : sequence of ndarray of shape (n,), default=()
         Further partitions to improve.
     defaults : Defaults
@@ -63,7 +64,8 @@ def partition(
     parts = connected_parts(graph, n_clusters, defaults)
     if parts is not None:
         return parts
-    return spectral_starts(graph, n_clusters, seed, starts).improved(others, defaults)
+    half = defaults.starts // 2 if starts is None else starts
+    return spectral_starts(graph, n_clusters, seed, half).improved(others, defaults)
 
 
 class SpectralStarts(NamedTuple):

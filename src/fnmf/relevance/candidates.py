@@ -62,7 +62,7 @@ class SearchContext:
         if parts is not None:
             return parts.labels
         if id(graph) not in self._starts:
-            many = self.n_clusters, self.seed, self.defaults.partition_starts
+            many = self.n_clusters, self.seed, self.defaults.starts // 2
             self._starts[id(graph)] = spectral_starts(graph, *many)
         return self._starts[id(graph)].improved(known, self.defaults).labels
 
