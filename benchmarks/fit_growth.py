@@ -18,8 +18,9 @@ import numpy as np
 from sklearn.cluster import KMeans, SpectralClustering
 from threadpoolctl import threadpool_limits
 
+from _fit_data import K, planted
+from _fit_parts import ours, theirs
 from _timing import THREADS, best, seconds
-from fit import K, ours, planted, theirs
 from fnmf.relevance import choice as _choice
 from fnmf.relevance import pipeline, results
 

@@ -20,9 +20,9 @@ from unittest.mock import patch
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
+from _fit_data import K, planted
 from _streams import digits
 from _timing import seconds
-from fit import K, planted
 from fnmf import FNMF
 from fnmf.metrics import clustering_accuracy
 from fnmf.relevance.defaults import DEFAULTS

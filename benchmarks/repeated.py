@@ -2,7 +2,7 @@
 
     python benchmarks/repeated.py [--rows 500 5000 10000 50000]
 
-One thread for both sides, each fit in a process of its own after a small one that loads compiled
+One thread for both sides, each case in a process of its own, after a first fit that loads compiled
 code. The peer is scikit-learn's KMeans (10 starts) and NMF (its defaults) in the same process.
 Memory is the most that the process had beyond what it had before the fit, beside the size of X.
 """
@@ -27,7 +27,9 @@ Maker = Callable[[np.random.Generator, int], object]
 
 
 def _two_words(rng: np.random.Generator, n: int) -> sp.csr_array:
-    places = np.repeat(np.arange(n), 2), rng.integers(0, 2000, 2 * n)
+    # scikit-learn wants 32-bit places.
+    words = rng.integers(0, 2000, 2 * n).astype(np.int32)
+    places = np.repeat(np.arange(n, dtype=np.int32), 2), words
     return sp.csr_array((np.ones(2 * n), places), shape=(n, 2000))
 
 
@@ -55,8 +57,8 @@ CASES: dict[str, tuple[Maker, int]] = {
 NEAR_N = (0.125, 0.5, 1 - 1 / 400)
 
 
-def measure(name: str, n: int) -> None:
-    """Print one line: CPU seconds of both sides, their ratio, memory beyond X."""
+def cost(name: str, n: int) -> tuple[float, float, int, int]:
+    """CPU seconds of FNMF and of its peer, bytes of memory beyond X, and bytes of X."""
     rng = np.random.default_rng(0)
     if name.startswith("k = "):
         X, k = rng.random((n, 3)), int(name[4:])
@@ -64,21 +66,37 @@ def measure(name: str, n: int) -> None:
         make, k = CASES[name]
         X = make(rng, n)
     size = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
-    warnings.simplefilter("ignore")
-    with threadpool_limits(1):
-        for model in (FNMF(2, random_state=0, n_jobs=1), KMeans(2, n_init=1), NMF(2)):
-            model.fit(X[: min(60, n)])
-        begun = time.process_time()
+
+    def own() -> None:
+        FNMF(k, random_state=0, n_jobs=1).fit(X)
+
+    def peer() -> None:
         KMeans(k, n_init=10, random_state=0).fit(X)
         NMF(min(k, *X.shape), random_state=0).fit(X)
-        peer = time.process_time() - begun
+
+    with threadpool_limits(1):
+        # The first fits load or compile what the others use.
+        for task in (own, peer):
+            task()
         with Peak() as peak:
-            begun = time.process_time()
-            FNMF(k, random_state=0, n_jobs=1).fit(X)
-            own = time.process_time() - begun
+            times = [_cpu(own)]
+        times.append(_cpu(peer))
+    return times[0], times[1], peak.extra, size
+
+
+def _cpu(task: Callable[[], None]) -> float:
+    begun = time.process_time()
+    task()
+    return time.process_time() - begun
+
+
+def measure(name: str, n: int) -> None:
+    """Print one line: CPU seconds of both sides, their ratio, memory beyond X."""
+    warnings.simplefilter("ignore")
+    own, peer, extra, size = cost(name, n)
     print(
-        f"{name:26} n = {n:6} k = {k:4}: FNMF {own:6.2f} s, peer {peer:6.2f} s, "
-        f"ratio {own / peer:5.2f}, memory {peak.extra / 1e6:5.0f} MB (X {size / 1e6:.0f} MB)",
+        f"{name:26} n = {n:6}: FNMF {own:6.2f} s, peer {peer:6.2f} s, "
+        f"ratio {own / peer:5.2f}, memory {extra / 1e6:5.0f} MB (X {size / 1e6:.0f} MB)",
         flush=True,
     )
 

@@ -1,13 +1,19 @@
 """Compiled functions, kept on disk where there is a place for them."""
 
+import logging
+import os
 import warnings
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numba
 
-__all__ = ["njit"]
+__all__ = ["compiled_before", "njit", "tell_first_compiling"]
+
+# Without a handler of the user's Python writes warnings to stderr.
+_LOG = logging.getLogger("fnmf")
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -44,3 +50,22 @@ def _tell() -> None:
         RuntimeWarning,
         stacklevel=2,
     )
+
+
+@cache
+def tell_first_compiling() -> None:
+    """Log once that kernels are compiled, if none was compiled here before."""
+    if not compiled_before():
+        _LOG.warning("Compiling, only the first time: about ten seconds.")
+
+
+def compiled_before() -> bool:
+    """Whether numba finds compiled kernels of this package."""
+    package = Path(__file__).parent
+    chosen = getattr(numba.config, "CACHE_DIR", "")
+    # Where the package cannot be written, numba keeps them with the user.
+    home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "numba"
+    for place in [Path(chosen)] if chosen else [package, home]:
+        if place.is_dir() and next(place.rglob("*.nbi"), None) is not None:
+            return True
+    return False

@@ -12,6 +12,7 @@ import numpy as np
 from fnmf._base import ClusterBase, workplace
 from fnmf._callbacks import IterationHooks
 from fnmf._checkpoint import open_checkpoint
+from fnmf._compile import tell_first_compiling
 from fnmf._missing import Presence
 from fnmf._sklearn import as_random_state, has_callbacks
 from fnmf._starting import with_start
@@ -86,6 +87,7 @@ def fit_estimator(
         observer = IterationHooks(estimator, data, settings.n_init, iterations, stages)
     cache: CheckpointCache = NoCheckpointCache()
     seeds: Sequence[int] = drawn
+    tell_first_compiling()
     with workplace(estimator, data, settings.n_jobs) as (view, runner):
         view.weighing(weights)
         if checkpoint is not None:

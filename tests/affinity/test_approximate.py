@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fnmf.affinity._candidates import nearest_candidates
+from fnmf.affinity._exact import nearest_candidates
 from fnmf.affinity._projection import affordable_dimensions
 from fnmf.data import as_view
 from fnmf.graph import estimate_recall, nearest_neighbors

@@ -65,6 +65,7 @@ ALLOWED = {
     ("_moves.py", 1e-12): "rounding",
     ("_partition.py", 1e-12): "avoids a division by 0",
     ("_partition.py", 200): "rows whose eigenvectors are quicker densely",
+    ("_partition.py", 0.35): "share of eigenvectors that are quicker densely",
     ("_sample_start.py", 1): "bounds memory",
     ("_sample_start.py", 25): "bounds memory",
     ("_sample_start.py", 5): "where the run over all rows begins",

@@ -10,8 +10,8 @@ import pytest
 from typer.main import get_command
 
 import fnmf
+from fnmf import _compile
 from fnmf.baselines import unregister_method
-from fnmf.cli import _progress
 from fnmf.cli._app import app
 from fnmf.cli._errors import handled
 from fnmf.cli._fit_options import Model
@@ -202,15 +202,15 @@ def test_an_interrupted_kernel_is_an_interruption(capsys):
     assert capsys.readouterr().err == "fnmf: interrupted; nothing was written.\n"
 
 
-def test_the_first_compiling_is_told_once(monkeypatch, capsys, tmp_path):
+def test_the_first_compiling_is_told_once(monkeypatch, caplog, tmp_path):
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path), raising=False)
-    assert not _progress.compiled_before()
-    _progress.tell_first_compiling.cache_clear()
+    assert not _compile.compiled_before()
+    _compile.tell_first_compiling.cache_clear()
     for _ in range(2):
-        _progress.tell_first_compiling()
-    assert capsys.readouterr().err.count("only the first time") == 1
+        _compile.tell_first_compiling()
+    assert caplog.text.count("only the first time") == 1
     (tmp_path / "kernel.nbi").write_text("")
-    assert _progress.compiled_before()
+    assert _compile.compiled_before()
 
 
 def test_help_has_examples_defaults_and_no_types_of_flags(run):

@@ -24,7 +24,14 @@ from fnmf.affinity._incomplete import (
     refilled,
 )
 from fnmf.affinity._moves import improve, modularity, ties_between
-from fnmf.affinity._partition import best_of, partition, spectrum
+from fnmf.affinity._partition import (
+    SpectralStarts,
+    best_of,
+    connected_parts,
+    partition,
+    spectral_starts,
+    spectrum,
+)
 from fnmf.affinity._public import adaptive_neighbors, estimate_recall, nearest_neighbors
 from fnmf.affinity._search import neighbors_of, release_freed_memory
 from fnmf.affinity._small import Graphs, in_few_parts, nearest_rows, small_graph, small_graphs
@@ -41,6 +48,7 @@ __all__ = [
     "LabelledRows",
     "Nearest",
     "NoAffinity",
+    "SpectralStarts",
     "adaptive_neighbors",
     "adaptive_weights",
     "anchor_mass",
@@ -52,6 +60,7 @@ __all__ = [
     "completed",
     "completed_new",
     "confidence",
+    "connected_parts",
     "estimate_recall",
     "filled_blocks",
     "graph_votes",
@@ -70,6 +79,7 @@ __all__ = [
     "release_freed_memory",
     "small_graph",
     "small_graphs",
+    "spectral_starts",
     "spectrum",
     "ties_between",
     "vote",

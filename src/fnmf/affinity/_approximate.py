@@ -8,8 +8,7 @@ one thread on a block of fixed size: the answer does not depend on the number of
 
 import numpy as np
 
-from fnmf.affinity._candidates import nearest_candidates
-from fnmf.affinity._exact import Found, Frame, exact_neighbors
+from fnmf.affinity._exact import Found, Frame, exact_neighbors, nearest_candidates
 from fnmf.affinity._index import build_index, import_faiss
 from fnmf.affinity._projection import Projection, rows_per_block, sample_rows
 from fnmf.affinity._tuning import tune

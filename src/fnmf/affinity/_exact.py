@@ -10,18 +10,20 @@ and the last of them to a direct scan. The result is the same for every tiling a
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.data import View, spans
+from fnmf.data import View, spans, view_of
 from fnmf.execution import Runner
 
 _QUERIES = 512
 _REFERENCES = 1024
 _TILE_BYTES = 4_000_000
 _CENTRE_ROWS = 1024
+# Dense rows of so many bytes in double precision are converted once for the whole search.
+_HELD_BYTES = 1 << 26
 
 Found = tuple[np.ndarray, np.ndarray]
 
@@ -47,6 +49,13 @@ def rows_per_tile(rows: View, most: int) -> int:
     if rows.sparse:
         return most
     return max(8, min(most, _TILE_BYTES // (8 * rows.shape[1])))
+
+
+def held(rows: View) -> View:
+    """The rows in memory and double precision, if they are dense and few; otherwise as they are."""
+    n, d = rows.shape
+    small = not rows.sparse and 8 * n * d <= _HELD_BYTES
+    return view_of(rows.exact(0, n)) if small else rows
 
 
 def make_frame(references: View, queries: View) -> Frame:
@@ -119,6 +128,33 @@ def smallest(candidates: np.ndarray, distances: np.ndarray, k: int) -> Found:
     )
 
 
+def nearest_candidates(
+    references: View,
+    queries: View,
+    rows: np.ndarray,
+    own: np.ndarray,
+    candidates: np.ndarray,
+    k: int,
+    scale: float,
+) -> Found:
+    """The k nearest candidates of ``queries[rows]``; -1 and ``own`` are no candidates.
+
+    Places that remain empty have the distance infinity.
+    """
+    here, there = queries.in_place, references.in_place
+    if here is not None and there is not None:
+        from fnmf.affinity import _kernels
+
+        near = np.empty((len(rows), k), dtype=np.int64)
+        far = np.empty((len(rows), k))
+        _kernels.nearest_of(here, rows, own, there, candidates, scale, near, far)
+        return near, far
+    missing = (candidates < 0) | (candidates == own[:, None])
+    direct = true_distances(references, queries, rows, np.where(missing, 0, candidates), scale)
+    direct[missing] = np.inf
+    return smallest(candidates, direct, k)
+
+
 @dataclass(frozen=True)
 class _Task:
     """What every block of queries needs to know."""
@@ -144,11 +180,12 @@ def exact_neighbors(
 
     Distances are squared, float64 and in the scale of the frame.
     """
-    task = _Task(references, queries, rows, own, k, frame)
+    few = held(references)
+    task = _Task(few, few if queries is references else held(queries), rows, own, k, frame)
     indices = np.empty((len(rows), k), dtype=np.int64)
     distances = np.empty((len(rows), k))
     proven = np.zeros(len(rows), dtype=bool)
-    passes = [partial(_search_block, task, *stage) for stage in _stages(task)]
+    passes = [partial(_search_block, task, stage) for stage in _stages(task)]
     for work in [*passes, partial(_scan_block, task)]:
         pending = np.flatnonzero(~proven)
         if not len(pending):
@@ -160,16 +197,47 @@ def exact_neighbors(
     return indices, distances
 
 
-def _stages(task: _Task) -> list[tuple[np.ndarray, float, int]]:
-    """Lowered squared norms, the lowering and the length of the lists, for each precision."""
-    available = task.references.shape[0] - int((task.own >= 0).any())
-    size = rows_per_tile(task.references, _REFERENCES)
-    norms = np.concatenate(
-        [
-            _squared_norms(task.frame.apply(task.references.exact(a, b)))
-            for a, b in spans(task.references.shape[0], size)
-        ]
-    )
+class _Stage(NamedTuple):
+    """A search in one precision.
+
+    Attributes
+    ----------
+    offsets : ndarray of shape (n,)
+        Lowered squared norms of the references.
+    lowering : float
+        Relative bound on rounding.
+    depth : int
+        Length of the lists of candidates.
+    framed : ndarray of shape (n, d) or None
+        The references in the frame, where they are held.
+    """
+
+    offsets: np.ndarray
+    lowering: float
+    depth: int
+    framed: np.ndarray | None
+
+    def tile(self, task: _Task, start: int, stop: int) -> Any:
+        """Some references in the frame and, if dense, in this precision."""
+        if self.framed is not None:
+            return self.framed[start:stop]
+        block = task.frame.apply(task.references.exact(start, stop))
+        return block if is_sparse(block) else block.astype(self.offsets.dtype)
+
+
+def _stages(task: _Task) -> list[_Stage]:
+    """The search in single precision, if rows are dense, and the one in double precision."""
+    n = task.references.shape[0]
+    available = n - int((task.own >= 0).any())
+    framed = None
+    if task.references.in_place is not None and 8 * task.references.in_place.size <= _HELD_BYTES:
+        whole = task.frame.apply(task.references.exact(0, n))
+        norms, framed = _squared_norms(whole), whole.astype(np.float32)
+        del whole
+    else:
+        size = rows_per_tile(task.references, _REFERENCES)
+        tiles = (task.references.exact(a, b) for a, b in spans(n, size))
+        norms = np.concatenate([_squared_norms(task.frame.apply(tile)) for tile in tiles])
     plan: list[tuple[Any, int]] = [(np.float64, 4 * task.k + 64)]
     if not task.references.sparse:
         plan.insert(0, (np.float32, 2 * task.k + 8))
@@ -177,7 +245,9 @@ def _stages(task: _Task) -> list[tuple[np.ndarray, float, int]]:
     for dtype, depth in plan:
         # covers products, norms, the shift, the sum of both and the direct distance
         lowering = (4 * task.references.shape[1] + 16) * float(np.finfo(dtype).eps) / 2
-        stages.append(((norms * (1 - lowering)).astype(dtype), lowering, min(depth, available)))
+        offsets = (norms * (1 - lowering)).astype(dtype)
+        own = framed if dtype is np.float32 else None
+        stages.append(_Stage(offsets, lowering, min(depth, available), own))
     return stages
 
 
@@ -188,11 +258,12 @@ def _squared_norms(block: Any) -> np.ndarray:
 
 
 def _search_block(
-    task: _Task, offsets: np.ndarray, lowering: float, depth: int, part: np.ndarray
+    task: _Task, stage: _Stage, part: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     from fnmf.affinity import _kernels
 
     rows, own, references = task.rows[part], task.own[part], task.references
+    offsets, lowering, depth, _ = stage
     here = task.frame.apply(_like(references, task.queries.take(rows)))
     norms = _squared_norms(here)
     if not references.sparse:
@@ -203,19 +274,19 @@ def _search_block(
     buffer = np.empty((len(part), size), dtype=offsets.dtype)
     for a, b in spans(references.shape[0], size):
         products = buffer[:, : b - a] if b - a == size else np.empty_like(buffer[:, : b - a])
-        there = task.frame.apply(references.exact(a, b))
+        there = stage.tile(task, a, b)
         if is_sparse(there):
             by_column = there.tocsc()
             _kernels.sparse_products(*_parts(here), *_parts(by_column), products)
         else:
-            np.matmul(here, there.astype(offsets.dtype).T, out=products)
+            np.matmul(here, there.T, out=products)
         _kernels.keep_smallest(products, offsets[a:b], a, own, scores, candidates)
         del there  # or two tiles would be held while the next is read
-    direct = true_distances(references, task.queries, rows, candidates, task.frame.scale)
-    near, distances = smallest(candidates, direct, task.k)
+    scale = task.frame.scale
+    near, far = nearest_candidates(references, task.queries, rows, own, candidates, task.k, scale)
     left_out = scores[:, -1].astype(np.float64) + norms * (1 - lowering)
     everything = depth >= references.shape[0] - int((own >= 0).any())
-    return near, distances, (distances[:, -1] < left_out) | everything
+    return near, far, (far[:, -1] < left_out) | everything
 
 
 def _scan_block(task: _Task, part: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

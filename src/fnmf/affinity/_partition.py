@@ -9,6 +9,7 @@ directions, not digits, and a solver made for digits spends most of its time bet
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -21,8 +22,8 @@ from fnmf.kmeans import quick_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 _TINY = 1e-12
-# Up to so many rows all eigenvectors are computed densely, which is quicker.
-_DENSE_ROWS = 200
+# Up to so many rows, or of more than this share of all, eigenvectors are computed densely: quicker.
+_DENSE_ROWS, _DENSE_SHARE = 200, 0.35
 # Vectors beyond those wanted, degree of the filter, how often it is used at most, the residual at
 # which directions are good enough, and up to where eigenvalues are damped at most.
 _SPARE, _DEGREE, _FILTERS, _PRECISION, _DAMPED = 6, 16, 12, 1e-3, 0.999
@@ -63,6 +64,36 @@ def partition(
     parts = connected_parts(graph, n_clusters, defaults)
     if parts is not None:
         return parts
+    half = defaults.starts // 2 if starts is None else starts
+    return spectral_starts(graph, n_clusters, seed, half).improved(others, defaults)
+
+
+class SpectralStarts(NamedTuple):
+    """Partitions of a graph by k-means on its leading eigenvectors.
+
+    Attributes
+    ----------
+    lists : Lists
+        The graph.
+    coordinates : ndarray of shape (n, n_clusters)
+        Eigenvectors, rows of unit length.
+    found : list of ndarray of shape (n,)
+        Partitions.
+    """
+
+    lists: Lists
+    coordinates: np.ndarray
+    found: list[np.ndarray]
+
+    def improved(self, others: Sequence[np.ndarray], defaults: Defaults) -> Partition:
+        """The best of these and others after improving, its clusters exchanged while it pays."""
+        k = self.coordinates.shape[1]
+        best = _best(self.lists, [*others, *self.found], k, defaults)
+        return _numbered(exchange(self.lists, best, self.coordinates, k, defaults), k)
+
+
+def spectral_starts(graph: sp.csr_array, n_clusters: int, seed: int, starts: int) -> SpectralStarts:
+    """So many partitions from each of the two scalings of the eigenvectors."""
     rng = np.random.RandomState(seed)
     lists = Lists.of(graph)
     scale = 1 / np.sqrt(np.maximum(lists.degree, _TINY))
@@ -70,11 +101,8 @@ def partition(
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     turned = vectors / np.where(lengths > _TINY, lengths, 1)
     walk = vectors * scale[:, None]
-    starts = defaults.starts // 2 if starts is None else starts
     scalings = [rows for _ in range(starts) for rows in (turned, walk)]
-    found = [quick_kmeans(rows, n_clusters, rng) for rows in scalings]
-    best = _best(lists, [*others, *found], n_clusters, defaults)
-    return _numbered(exchange(lists, best, turned, n_clusters, defaults), n_clusters)
+    return SpectralStarts(lists, turned, [quick_kmeans(one, n_clusters, rng) for one in scalings])
 
 
 def best_of(
@@ -138,7 +166,7 @@ def _leading(
     rows = np.repeat(np.arange(n), np.diff(graph.indptr))
     balanced = graph.data * scale[rows] * scale[graph.indices]
     similarity = sp.csr_array((balanced, graph.indices, graph.indptr), graph.shape)
-    if n <= _DENSE_ROWS:
+    if n <= _DENSE_ROWS or count > _DENSE_SHARE * n:
         top = (n - count, n - 1)
         return scipy.linalg.eigh(similarity.toarray(), subset_by_index=top)[1][:, ::-1]
     return leading_vectors(similarity, count, 1 / scale, rng)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from fnmf.cli._errors import UsageError
-from fnmf.cli._progress import IterationCallback, tell_first_compiling, working
+from fnmf.cli._progress import IterationCallback, working
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,6 +84,7 @@ def _plain(name: str) -> str:
 def recommend(X: Any, model: Any, seed: int, jobs: int | None) -> Any:
     """The number of clusters that the data recommend; explored as a model of ours would do it."""
     from fnmf import choose_n_components
+    from fnmf._compile import tell_first_compiling
 
     given = model.get_params(deep=False) if type(model).__name__ == OURS else {}
     known = {name: value for name, value in given.items() if name not in _OF_THE_CHOICE}
@@ -99,13 +100,16 @@ def fit_model(model: Any, X: Any, *known: Any, **options: Any) -> list[str]:
     """
     import warnings
 
+    from fnmf._compile import tell_first_compiling
+
+    # Before the bar is drawn.
+    tell_first_compiling()
     limit = model.get_params(deep=False).get("max_iter")
     starts = model.get_params(deep=False).get("n_init", 1)
     total = limit * starts if isinstance(limit, int) and isinstance(starts, int) else None
     if model.get_params(deep=False).get("weighting") == "relevance":
         # The limit holds for each round, and how many rounds there will be nobody knows.
         total = None
-    tell_first_compiling()
     with warnings.catch_warnings(record=True) as caught, working("Fitting") as step:
         warnings.simplefilter("always")
         if hasattr(model, "set_callbacks"):

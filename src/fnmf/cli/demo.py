@@ -44,7 +44,7 @@ def _demo(out: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from fnmf.cli._progress import tell_first_compiling
+    from fnmf._compile import tell_first_compiling
     from fnmf.demo import draw, examples, run, write_report
 
     tell_first_compiling()

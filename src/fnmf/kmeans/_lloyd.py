@@ -106,14 +106,13 @@ def _within(
     ``numbers`` has the random numbers of a group in each row.
     """
     labels = np.zeros(len(rows), np.int64)
-    done = 0
-    for group in range(groups.max() + 1):
-        members = np.flatnonzero(groups == group)
-        if len(members) >= fewest:
-            part, own = rows[members], weights[members]
-            centres = part[chosen_rows(part, own, n_clusters, numbers[done])]
-            labels[members] = _lloyd(part, own, centres)
-            done += 1
+    sizes = np.bincount(groups)
+    ends, order = np.cumsum(sizes), np.argsort(groups, kind="stable")
+    for done, group in enumerate(np.flatnonzero(sizes >= max(fewest, 1))):
+        members = order[ends[group] - sizes[group] : ends[group]]
+        part, own = rows[members], weights[members]
+        centres = part[chosen_rows(part, own, n_clusters, numbers[done])]
+        labels[members] = _lloyd(part, own, centres)
     return labels
 
 

@@ -6,11 +6,20 @@ what they tell together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
+from fnmf.affinity import (
+    SpectralStarts,
+    connected_parts,
+    in_few_parts,
+    small_graphs,
+    spectral_starts,
+)
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.weights import relevance
@@ -34,6 +43,28 @@ class SearchContext:
     related: np.ndarray
     groups: np.ndarray
     defaults: Defaults = DEFAULTS
+    # Rounds begin with the graph that others have ended with.
+    _graphs: dict[tuple[bool, bytes], sp.csr_array] = field(init=False, default_factory=dict)
+    _starts: dict[int, SpectralStarts] = field(init=False, default_factory=dict)
+
+    def graph(self, factors: np.ndarray, unit: bool) -> sp.csr_array:
+        """Neighbours of the rows with their features times ``factors``; the same if asked again."""
+        key = unit, factors.tobytes()
+        if key not in self._graphs:
+            graphs = small_graphs(self.table.scaled(factors, unit), self.table.weights)
+            number = self.n_neighbors, self.n_clusters
+            self._graphs[key] = in_few_parts(graphs, *number, self.defaults)
+        return self._graphs[key]
+
+    def clusters(self, graph: sp.csr_array, known: Sequence[np.ndarray] = ()) -> np.ndarray:
+        """What holds together in one of these graphs; ``known`` partitions are improved too."""
+        parts = connected_parts(graph, self.n_clusters, self.defaults)
+        if parts is not None:
+            return parts.labels
+        if id(graph) not in self._starts:
+            many = self.n_clusters, self.seed, self.defaults.starts // 2
+            self._starts[id(graph)] = spectral_starts(graph, *many)
+        return self._starts[id(graph)].improved(known, self.defaults).labels
 
     def moments(self, labels: np.ndarray) -> Moments:
         """What clusters look like in every feature."""

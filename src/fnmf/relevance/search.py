@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
+from fnmf.affinity import modularity
 from fnmf.execution import Runner
 from fnmf.kmeans import principal_kmeans
 from fnmf.relevance.candidates import Candidate, SearchContext
@@ -149,23 +149,14 @@ def _rounds(
     defaults, own = context.defaults, context.table.weights
     for number in range(refreshes + 1):
         shares = context.duplicate_weights if start is None or number else start
-        rows = context.table.scaled(units * np.sqrt(weights * shares), unit)
-        graph = in_few_parts(
-            small_graphs(rows, own), context.n_neighbors, context.n_clusters, context.defaults
-        )
+        factors = units * np.sqrt(weights * shares)
+        graph = context.graph(factors, unit)
         if means:
+            rows = context.table.scaled(factors, unit)
             starts, seed = defaults.starts, context.seed
             labels = principal_kmeans(rows, context.n_clusters, seed, starts, own)
         else:
-            known = (labels,) if len(labels) else ()
-            parts = partition(
-                graph,
-                context.n_clusters,
-                context.seed,
-                others=known,
-                defaults=defaults,
-            )
-            labels = parts.labels
+            labels = context.clusters(graph, (labels,) if len(labels) else ())
         moments = context.moments(labels)
         quality = modularity(graph, labels, context.n_clusters)
         seen.append(_Found(weights, prices, labels, quality, context.explained(moments)))

@@ -213,7 +213,9 @@ def _candidate(
     k, defaults = context.n_clusters, context.defaults
     factors = np.sqrt(weights * context.duplicate_weights) * context.table.units(units)
     rows = context.table.scaled(factors, unit=False)
-    labels = cluster_table(context, rows, clusters)
+    graph = context.graph(factors, unit=False)
+    by_graph = clusters == "graph"
+    labels = context.clusters(graph) if by_graph else cluster_table(context, rows, clusters)
     halves = list(_column_halves(context, factors, clusters))
     agreed = [adjusted_mutual_info_score(one, other) for one, other in halves]
     found = [
@@ -228,7 +230,6 @@ def _candidate(
         score /= means_price
     own = context.table.weights
     associated = [association(one, other, k, own, defaults) for one, other in halves]
-    graph = in_few_parts(small_graphs(rows, own), context.n_neighbors, k, defaults)
     return Candidate(
         "own",
         units,
