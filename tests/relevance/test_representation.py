@@ -9,6 +9,7 @@ from sklearn.datasets import load_digits
 
 from fnmf import FNMF
 from fnmf.relevance.defaults import DEFAULTS
+from fnmf.relevance.representation import code_smoothness
 
 KINDS = ("clusters", "parts", "auto")
 
@@ -41,18 +42,30 @@ def test_labels_do_not_depend_on_it(models):
         np.testing.assert_array_equal(models[kind].sample_confidence_, sure)
 
 
-@pytest.mark.parametrize(("kind", "smoothness"), [("clusters", 100), ("auto", 3), ("parts", 1)])
+@pytest.mark.parametrize(("kind", "smoothness"), [("clusters", 100), ("auto", 10), ("parts", 1)])
 def test_neighbours_are_held_together_as_asked(models, kind, smoothness):
     assert models[kind].smoothness_ == smoothness
     strength = models["clusters"]._strength * smoothness / 100
     assert models[kind]._strength == pytest.approx(strength)
 
 
-@pytest.mark.parametrize(("components", "smoothness"), [(2, 3), (6, 2), (12, 1), (20, 1)])
-def test_components_beyond_clusters_tell_their_samples_apart(components, smoothness):
-    X = digits()[0]
-    model = FNMF(components, n_clusters=4, random_state=0, tol=1e-3).fit(X)
-    assert model.smoothness_ == pytest.approx(smoothness)
+@pytest.mark.parametrize(
+    ("modularity", "components", "smoothness"),
+    [
+        (-0.1, 4, 1),
+        (0.8, 4, 2),
+        (0.9, 4, 4.5),
+        (0.9, 8, 1.1),
+        (0.9, 2, 4.5),
+        (1, 4, 10),
+        (1, 8, 2.5),
+    ],
+)
+def test_neighbours_are_trusted_as_far_as_clusters_hold_together(
+    modularity, components, smoothness
+):
+    settings = FNMF(components, n_clusters=4)._asked()
+    assert code_smoothness(settings, modularity, DEFAULTS) == pytest.approx(smoothness)
 
 
 def spread_inside(model):
@@ -67,8 +80,9 @@ def test_parts_tell_samples_of_a_cluster_apart(models):
 
 
 def test_codes_minimise_the_objective_of_their_smoothness(models):
-    """No codes of another smoothness have a lower value of it, and few iterations more gain."""
+    """No codes of another smoothness have a lower value of it."""
     X, model = digits()[0], models["parts"]
+    assert len(model._omega) == 1
     rows = X * model._units * np.sqrt(model._omega.max(axis=0))
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     root = np.sqrt(model._omega.max(axis=0))
@@ -108,8 +122,8 @@ def test_with_anchors_codes_are_solved_once():
     for model in found.values():
         np.testing.assert_array_equal(model.labels_, found["clusters"].labels_)
         assert set(model.history_["round"]) == {0}
-    assert [found[kind].smoothness_ for kind in KINDS] == [100, 1, 3]
-    same = fit("clusters", smoothness=3)
+    assert [found[kind].smoothness_ for kind in KINDS] == [100, 1, 10]
+    same = fit("clusters", smoothness=10)
     np.testing.assert_array_equal(same.embedding_, found["auto"].embedding_)
 
 

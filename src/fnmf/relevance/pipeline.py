@@ -212,7 +212,8 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     if settings.layers:
         inputs.progress.enter(Stage.LAYERS)
         begin_layers(run, found, start, settings.layers, seed, defaults)
-    wanted, smoothness = code_smoothness(settings, defaults), float(settings.smoothness)
+    wanted = code_smoothness(settings, found.choice.modularity, defaults)
+    smoothness = float(settings.smoothness)
     if isinstance(found.affinity, AnchorAffinity):
         # Labels need no codes.
         smoothness, run = wanted, run_with(wanted, run, found, share)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import replace
 
+import numpy as np
+
 from fnmf._settings import Settings
 from fnmf.factorization import SolverRun, ties_along
 from fnmf.factorization.solver import Factors, SolverCheckpoint, solve
@@ -13,13 +15,19 @@ from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.results import FoundClusters, SmoothedCodes
 
 
-def code_smoothness(settings: Settings, defaults: Defaults) -> float:
-    """The smoothness of the codes that ``representation`` asks for."""
+def code_smoothness(settings: Settings, modularity: float, defaults: Defaults) -> float:
+    """The smoothness of the codes that ``representation`` asks for.
+
+    ``modularity`` of the clusters says how far neighbours can be trusted to belong together.
+    """
     most, least = defaults.code_shares
+    odds = max(modularity, 0) / max(1 - modularity, np.finfo(float).eps)
     # More components than clusters are there to tell samples of a cluster apart.
-    auto = max(most * min(settings.clusters / settings.n_components, 1), least)
+    beside = min(settings.clusters / settings.n_components, 1) ** 2
+    auto = max(min(defaults.code_odds * odds, most) * beside, least)
     shares = {"clusters": 1.0, "auto": auto, "parts": least}
-    return float(settings.smoothness) * shares[settings.representation]
+    # Two digits: rounding errors of the modularity change nothing.
+    return float(f"{shares[settings.representation]:.2g}") * float(settings.smoothness)
 
 
 def run_with(smoothness: float, run: SolverRun, found: FoundClusters, share: float) -> SolverRun:
