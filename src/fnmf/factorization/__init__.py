@@ -2,7 +2,7 @@
 
 from fnmf.factorization._affinity_ties import anchor_codes, ties_along
 from fnmf.factorization._given import GivenScheme
-from fnmf.factorization._initial import initial_factors, partition_codes, with_known
+from fnmf.factorization._initial import initial_factors, with_known
 from fnmf.factorization._plain import PaperScheme, UniformScheme
 from fnmf.factorization._problem import (
     CheckpointCache,
@@ -22,7 +22,6 @@ from fnmf.factorization._sample_start import (
     Sample,
     SolverRun,
     sample_size,
-    solve_sample,
     start_on_sample,
 )
 
@@ -45,9 +44,7 @@ __all__ = [
     "initial_factors",
     "kept_rows",
     "not_settled",
-    "partition_codes",
     "sample_size",
-    "solve_sample",
     "start_on_sample",
     "ties_along",
     "with_known",

@@ -12,9 +12,9 @@ from fnmf.persistence._shapes import check_arrays, check_fitted
 from fnmf.streaming import Memory, Reservoir, Stream, Sums
 
 _COUNTS = ("seen", "steps", "renewals", "sampled")
-_AMOUNTS = ("weight", "fresh", "odd")
+_AMOUNTS = ("weight", "fresh", "passed", "odd")
 # Letters as in ``Fitted``; s rows are in the sample now, r were at the last renewal.
-_SAMPLE = {"rows": "sd", "priorities": "s", "weights": "s"}
+_SAMPLE = {"rows": "sd", "priorities": "s", "weights": "s", "counts": "s", "threshold": "?"}
 _SUMS = {
     "counts": "k",
     "sums": "kd",
@@ -56,6 +56,8 @@ def stream_from_dict(kept: Any, n_features: Any, n_clusters: int) -> Stream:
     rows: Any = sample["rows"]
     if not isinstance(rows, np.ndarray | sp.csr_array) or rows.dtype.kind != "f":
         raise ModelFileError("the sample of its stream has no rows")
+    if sample["threshold"].shape != (1,) or not (sample["counts"] > 0).all():
+        raise ModelFileError("the sample of its stream does not say what rows count")
     stream = Stream(
         kept["rng"],
         Reservoir(**sample),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
 from fnmf.affinity import completed_new
-from fnmf.data import View, has_missing, view_of
+from fnmf.data import View, has_missing
 from fnmf.execution import Runner
 from fnmf.streaming._memory import Memory
 from fnmf.streaming._renewal import Before, renewed
@@ -28,12 +27,12 @@ _SAMPLES = 64
 _CHANGED = 0.5
 
 
-def rows_with_values(rows: Any) -> Any:
+def rows_with_values(view: View) -> View:
     """Rows of a batch that have any value."""
-    if not has_missing(rows):
-        return rows
-    some = ~np.isnan(rows).all(axis=1)
-    return rows if some.all() else rows[some]
+    if not has_missing(view.X):
+        return view
+    some = ~np.isnan(view.X).all(axis=1)
+    return view if some.all() else view.subset(np.flatnonzero(some))
 
 
 @dataclass(frozen=True)
@@ -92,8 +91,9 @@ class Stream:
         Draws the sample and the seeds of renewals.
     reservoir : Reservoir
         The sample.
-    weight, fresh : float
-        Rows remembered, and how many of them came since the last renewal.
+    weight, fresh, passed : float
+        Rows remembered, how many of them came since the last renewal, and all that came; each
+        counts as its weight.
     odd : float
         Share of strange rows among the last ``batch_size``, about.
     seen, steps, renewals, sampled : int
@@ -106,6 +106,7 @@ class Stream:
     reservoir: Reservoir
     weight: float = 0.0
     fresh: float = 0.0
+    passed: float = 0.0
     odd: float = 0.0
     seen: int = 0
     steps: int = 0
@@ -115,20 +116,21 @@ class Stream:
     memory: Memory | None = None
 
     def learn(self, view: View, pace: Pace, runner: Runner) -> bool:
-        """Learn from a batch; returns True if the model was refitted."""
-        n, k = view.shape[0], pace.settings.clusters
+        """Learn from a batch, whose rows may have weights; True if the model was refitted."""
+        n, k = view.total, pace.settings.clusters
         if self.memory is not None and len(self.memory.sums.counts) != k:
             raise ValueError(
                 f"The stream has {len(self.memory.sums.counts)} clusters, and {k} are asked for "
                 "now; begin a new stream, with sklearn.base.clone or fit."
             )
         decay = pace.forget_factor ** (n / pace.batch_size)
-        self.seen += n
+        self.seen += view.shape[0]
+        self.passed += n
         self.steps += 1
         self.weight, self.fresh = self.weight * decay + n, self.fresh * decay + n
-        age = -math.log(pace.forget_factor) * self.seen / pace.batch_size
-        rows = rows_with_values(view.X)
-        self.reservoir.add(rows, age, pace.sample_size, self.rng)
+        age = -math.log(pace.forget_factor) * self.passed / pace.batch_size
+        rows = rows_with_values(view)
+        self.reservoir.add(rows.X, age, pace.sample_size, self.rng, rows.weights)
         if len(self.reservoir) < pace.fewest:
             return False
         if self._due(pace):
@@ -139,9 +141,9 @@ class Stream:
         memory = self.memory.decayed(decay)
         if rows.shape[0]:
             # Missing cells are what the nearest rows of the sample have there.
-            batch = view if rows is view.X else view_of(rows)
-            batch = completed_new(rows, self.fitted, runner) if has_missing(rows) else batch
-            self.memory, self.fitted = memory.with_batch(self.fitted, batch, runner)
+            if has_missing(rows.X):
+                rows = completed_new(rows.X, self.fitted, runner).weighing(rows.weights)
+            self.memory, self.fitted = memory.with_batch(self.fitted, rows, runner)
         strange = float(self.memory.sums.strange[0] - memory.sums.strange[0]) / n
         self.odd += (strange - self.odd) * min(1.0, n / pace.batch_size)
         return False
