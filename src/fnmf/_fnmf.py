@@ -41,9 +41,8 @@ class FNMF(FactorisationBase):
         What the codes are for; clusters do not depend on it. ``"clusters"``: neighbours are held
         together by all of ``smoothness``, and codes say little more than the cluster of a sample.
         ``"parts"``: by a hundredth of it, and codes tell samples of a cluster apart. ``"auto"``:
-        between a hundredth and a tenth of it, the more the better clusters hold together, the less
-        the more components there are. Only for ``weighting="relevance"``; others hold by
-        ``smoothness``.
+        by a hundredth to a tenth of it: more where clusters hold together better, less where there
+        are more components. Only for ``weighting="relevance"``; others hold by ``smoothness``.
     n_neighbors : int, default=5
         Neighbours of a sample in the graph.
     graph : {"adaptive", "approximate"}, sparse matrix or None, default="adaptive"
@@ -72,8 +71,7 @@ class FNMF(FactorisationBase):
         then costs no more than one of plain NMF.
     solver : {"mu", "mu-fast", "hals"}, default="mu-fast"
         ``"mu"``: the article's multiplicative update with its square root. ``"mu-fast"``:
-        without it. ``"hals"``: exact minimisation of one coordinate after the other; with a graph
-        of all samples it also follows any of them for the codes of ``representation``. With
+        without it. ``"hals"``: exact minimisation of one coordinate after the other. With
         ``weighting="paper"`` the slower ``"mu"`` stays further from the trivial minima of the
         objective and mostly gives better clusters.
     init : {"kmeans", "random", "nndsvda"}, tuple of arrays or fitted FNMF, default="kmeans"
