@@ -48,9 +48,11 @@ def probes(codes: np.ndarray, y: np.ndarray, new: np.ndarray, z: np.ndarray) -> 
     return linear.score(new, z), KNeighborsClassifier(5).fit(codes, y).score(new, z)
 
 
-def measure(store: Store, names: list[str], methods: list[str], seeds: int) -> None:
+def measure(
+    store: Store, names: list[str], methods: list[str], seeds: int, ratios: list[int]
+) -> None:
     for seed in range(seeds):
-        for noise in (0, RATIO):
+        for noise in ratios:
             for name in names:
                 X, y = noised(name, "uniform", noise, seed)[:2] if noise else data(name)
                 parts = train_test_split(X, y, test_size=1 / 3, stratify=y, random_state=seed)
@@ -112,13 +114,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--out", type=Path, default=Path("representation.csv"))
     parser.add_argument("--only", nargs="*", choices=SETS, default=list(SETS))
+    parser.add_argument("--noise", nargs="*", type=int, default=[0, RATIO])
     parser.add_argument("--methods", nargs="*", default=list(METHODS))
     parser.add_argument("--print", action="store_true", help="print the tables only")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     store = Store(options.out, KEYS, FIGURES)
     if not options.print:
-        measure(store, options.only, options.methods, options.seeds)
+        measure(store, options.only, options.methods, options.seeds, options.noise)
     print(f"\n{'requirement':<50}{'found':>8}{'bar':>8}")
     for name, found, bar in bars(store):
         verdict = "" if np.isnan(found) else "met" if found >= bar else "MISSED"

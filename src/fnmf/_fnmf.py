@@ -41,8 +41,8 @@ class FNMF(FactorisationBase):
         What the codes are for; clusters do not depend on it. ``"clusters"``: neighbours are held
         together by all of ``smoothness``, and codes say little more than the cluster of a sample.
         ``"parts"``: by a hundredth of it, and codes tell samples of a cluster apart. ``"auto"``:
-        by all, a tenth or a hundredth of it, whichever keeps most neighbours of a sample its
-        neighbours. Only for ``weighting="relevance"``; others hold by ``smoothness``.
+        by a hundredth to a tenth of it: more where clusters hold together better, less where there
+        are more components. Only for ``weighting="relevance"``; others hold by ``smoothness``.
     n_neighbors : int, default=5
         Neighbours of a sample in the graph.
     graph : {"adaptive", "approximate"}, sparse matrix or None, default="adaptive"

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.sparse import csgraph
 from sklearn.datasets import load_digits
 
 from fnmf import FNMF
-from fnmf.data import view_of
-from fnmf.execution import threads
 from fnmf.relevance.defaults import DEFAULTS
-from fnmf.relevance.representation import NeighborsKept
+from fnmf.relevance.representation import code_smoothness
 
 KINDS = ("clusters", "parts", "auto")
 
@@ -43,11 +42,30 @@ def test_labels_do_not_depend_on_it(models):
         np.testing.assert_array_equal(models[kind].sample_confidence_, sure)
 
 
-def test_parts_are_held_together_by_a_hundredth(models):
-    assert models["clusters"].smoothness_ == 100
-    assert models["parts"].smoothness_ == 1
-    assert models["parts"]._strength == pytest.approx(models["clusters"]._strength / 100)
-    assert models["auto"].smoothness_ in (100, 10, 1)
+@pytest.mark.parametrize(("kind", "smoothness"), [("clusters", 100), ("auto", 10), ("parts", 1)])
+def test_neighbours_are_held_together_as_asked(models, kind, smoothness):
+    assert models[kind].smoothness_ == smoothness
+    strength = models["clusters"]._strength * smoothness / 100
+    assert models[kind]._strength == pytest.approx(strength)
+
+
+@pytest.mark.parametrize(
+    ("modularity", "components", "smoothness"),
+    [
+        (-0.1, 4, 1),
+        (0.8, 4, 2),
+        (0.9, 4, 4.5),
+        (0.9, 8, 1.1),
+        (0.9, 2, 4.5),
+        (1, 4, 10),
+        (1, 8, 2.5),
+    ],
+)
+def test_neighbours_are_trusted_as_far_as_clusters_hold_together(
+    modularity, components, smoothness
+):
+    settings = FNMF(components, n_clusters=4)._asked()
+    assert code_smoothness(settings, modularity, DEFAULTS) == pytest.approx(smoothness)
 
 
 def spread_inside(model):
@@ -61,16 +79,20 @@ def test_parts_tell_samples_of_a_cluster_apart(models):
     assert spread_inside(models["parts"]) > 2 * spread_inside(models["clusters"])
 
 
-def test_auto_keeps_the_most_neighbours(models):
-    X = digits()[0]
-    model = models["auto"]
+def test_codes_minimise_the_objective_of_their_smoothness(models):
+    """No codes of another smoothness have a lower value of it."""
+    X, model = digits()[0], models["parts"]
+    assert len(model._omega) == 1
     rows = X * model._units * np.sqrt(model._omega.max(axis=0))
-    if getattr(model, "_row_scale", None) is None:
-        rows = rows / np.linalg.norm(rows, axis=1, keepdims=True)
-    with threads(1) as runner:
-        kept = NeighborsKept(view_of(rows), 10, runner)
-        scores = {kind: kept(models[kind].embedding_) for kind in KINDS}
-    assert scores["auto"] >= max(scores["clusters"], scores["parts"]) - 0.01
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    root = np.sqrt(model._omega.max(axis=0))
+    laplacian = csgraph.laplacian((model.graph_ + model.graph_.T) / 2).toarray()
+
+    def value(one):
+        V, U = one.embedding_, one.components_ * root
+        return np.sum((rows - V @ U) ** 2) + model._strength * np.sum(V * (laplacian @ V))
+
+    assert value(model) < min(value(models["clusters"]), value(models["auto"]))
 
 
 def test_the_run_of_the_labels_is_a_round_of_its_own(models):
@@ -94,31 +116,23 @@ def test_new_rows_are_held_as_those_of_the_fit(models):
 
 
 @pytest.mark.usefixtures("few_anchors")
-def test_with_anchors_a_sample_decides():
+def test_with_anchors_codes_are_solved_once():
     found = {kind: fit(kind) for kind in KINDS}
     assert found["auto"].graph_ is None
     for model in found.values():
         np.testing.assert_array_equal(model.labels_, found["clusters"].labels_)
         assert set(model.history_["round"]) == {0}
-    assert found["parts"].smoothness_ == 1
-    same = next(m for m in (fit("clusters", smoothness=found["auto"].smoothness_),))
+    assert [found[kind].smoothness_ for kind in KINDS] == [100, 1, 10]
+    same = fit("clusters", smoothness=10)
     np.testing.assert_array_equal(same.embedding_, found["auto"].embedding_)
 
 
-def test_nothing_is_tried_where_nothing_holds():
+def test_nothing_is_solved_again_where_nothing_holds():
     X = digits()[0]
     one = FNMF(4, random_state=0, tol=1e-3, smoothness=0).fit(X)
     other = FNMF(4, random_state=0, tol=1e-3, smoothness=0, representation="parts").fit(X)
     np.testing.assert_array_equal(one.embedding_, other.embedding_)
     assert one.smoothness_ == 0
-
-
-def test_neighbours_kept_by_codes():
-    rows = np.random.default_rng(0).uniform(size=(60, 3))
-    with threads(1) as runner:
-        kept = NeighborsKept(view_of(rows), 5, runner)
-        assert kept(2 * rows) == 1
-        assert kept(np.random.default_rng(1).uniform(size=(60, 3))) < 0.3
 
 
 def test_other_words_are_refused():

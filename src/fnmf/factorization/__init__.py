@@ -22,7 +22,6 @@ from fnmf.factorization._sample_start import (
     Sample,
     SolverRun,
     sample_size,
-    solve_sample,
     start_on_sample,
 )
 
@@ -46,7 +45,6 @@ __all__ = [
     "kept_rows",
     "not_settled",
     "sample_size",
-    "solve_sample",
     "start_on_sample",
     "ties_along",
     "with_known",

@@ -17,7 +17,7 @@ from fnmf.data import View, drawn
 from fnmf.execution import RowArray
 from fnmf.factorization._affinity_ties import ties_of_rows
 from fnmf.factorization.solver import ExecutionContext, Factors, Stopping, solve, solve_codes
-from fnmf.factorization.terms import AnchorTies, Objective, ResidualWeighting, Ties, Weighting
+from fnmf.factorization.terms import AnchorTies, Objective, ResidualWeighting, Weighting
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 # Bounds the memory of the sample.
@@ -62,47 +62,30 @@ def start_on_sample(
 
     ``used`` are the rows with the features that count: others have no part in it.
     """
-    objective, shared = run.objective, run.objective.shared
-    _, found, ties, context = solve_sample(run, used, affinity, factors, of)
-    held = None
-    if isinstance(ties, AnchorTies):
-        held = ties.codes(context.anchor_sums(ties, found.V).held)
-    # Features without any weight have no part in any component.
-    U = np.zeros_like(factors.U)
-    U[used.kept] = found.U
-    P = found.P if shared else factors.P
-    begun = Factors(U, factors.V, P, factors.weights, fixed=factors.fixed)
-    solve_codes(run.context, objective, begun, run.solver, held, rounds=_ROUNDS, least=_LEAST)
-    return begun
-
-
-class SolvedSample(NamedTuple):
-    """Rows of a sample, their factors in the features that count, ties and data."""
-
-    rows: np.ndarray
-    factors: Factors
-    ties: Ties
-    context: ExecutionContext
-
-
-def solve_sample(
-    run: SolverRun, used: View, affinity: AnchorAffinity, factors: Factors, of: Sample
-) -> SolvedSample:
-    """The factors that a sample leads to from those given; all anchors are part of it."""
-    objective, view, runner = run.objective, run.context.view, run.context.runner
-    n, shared = view.shape[0], objective.shared
+    objective, view, shared = run.objective, run.context.view, run.objective.shared
+    n, kept = view.shape[0], used.kept
     assert affinity.anchors is not None
     # With all anchors among it hardly any is without mass.
     sample = np.union1d(affinity.anchors, drawn(n, of.size, np.random.RandomState(of.seed)))
     ties = ties_of_rows(affinity, sample, objective.ties.strength, view.dtype)
     few = replace(objective, weighting=_of(objective.weighting, sample), ties=ties)
-    P, kept = factors.P if shared else factors.P[sample], used.kept
-    weights = np.ascontiguousarray(factors.weights[:, kept])
-    start = Factors(factors.U[kept], factors.V[sample], P, weights, fixed=factors.fixed)
-    context = ExecutionContext(used.subset(sample), runner)
+    P, weights = factors.P if shared else factors.P[sample], factors.weights[:, kept]
+    start = Factors(
+        factors.U[kept], factors.V[sample], P, np.ascontiguousarray(weights), fixed=factors.fixed
+    )
+    context = ExecutionContext(used.subset(sample), run.context.runner)
     stopping = replace(run.stopping, floor=run.stopping.floor * len(sample) / n)
     found = solve(context, few, start, run.solver, stopping).factors
-    return SolvedSample(sample, found, ties, context)
+    held = None
+    if isinstance(ties, AnchorTies):
+        held = ties.codes(context.anchor_sums(ties, found.V).held)
+    # Features without any weight have no part in any component.
+    U = np.zeros_like(factors.U)
+    U[kept] = found.U
+    P = found.P if shared else factors.P
+    begun = Factors(U, factors.V, P, factors.weights, fixed=factors.fixed)
+    solve_codes(run.context, objective, begun, run.solver, held, rounds=_ROUNDS, least=_LEAST)
+    return begun
 
 
 def _of(weighting: Weighting, sample: np.ndarray) -> ResidualWeighting:

@@ -107,6 +107,11 @@ class Choice:
     def score(self) -> float:
         return self.candidates[0].score if self.candidates else 0.0
 
+    @property
+    def modularity(self) -> float:
+        """Of the clusters of the sample; 0 if nothing was explored."""
+        return self.candidates[0].modularity if self.candidates else 0.0
+
 
 def choose_preparation(
     statistics: FeatureStatistics,

@@ -24,8 +24,8 @@ Steps 6 to 10 factorise the prepared rows with these weights, along this affinit
 8. *Solve.* The factorisation of all rows, with weights and affinity fixed.
 9. *Labels.* The better of the clusters of step 5 and those of the codes, where there is a graph of
    all rows; moments by cluster give the relevance of each feature.
-10. *Representation.* Codes held together less, where these keep more neighbours of a sample. With
-   anchors, whose labels need no codes, this is found out on a sample between steps 6 and 7.
+10. *Representation.* Codes held together less, which tell samples of a cluster apart. With anchors,
+   whose labels need no codes, step 8 solves for these.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ from fnmf.relevance.prepare import (
 )
 from fnmf.relevance.record import unfinished_record
 from fnmf.relevance.refill import refilled_by_weights
-from fnmf.relevance.representation import Representation, smoothness_values
+from fnmf.relevance.representation import code_smoothness, run_with, smoothed_codes
 from fnmf.relevance.results import FactorizedClusters, FoundClusters, SmoothedCodes
 
 
@@ -87,7 +87,7 @@ class Stage(StrEnum):
     LAYERS = "fitting layer by layer"
     SAMPLE = "fitting a sample"
     SOLVE = "fitting all rows"
-    REPRESENT = "choosing the representation"
+    REPRESENT = "fitting the representation"
     DESCRIBE = "describing clusters"
 
 
@@ -215,15 +215,13 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     if settings.layers:
         inputs.progress.enter(Stage.LAYERS)
         begin_layers(run, found, start, settings.layers, seed, defaults)
-    values = smoothness_values(settings, defaults)
-    codes = Representation(run, found, values, share, seed, defaults)
-    anchored, smoothness = isinstance(found.affinity, AnchorAffinity), float(settings.smoothness)
-    if anchored and run.objective.ties.strength:
-        smoothness = codes.by_sample(start.factors)
-        run = codes.run_with(smoothness)
+    wanted = code_smoothness(settings, found.choice.modularity, defaults)
+    smoothness = float(settings.smoothness)
+    if isinstance(found.affinity, AnchorAffinity):
+        # Labels need no codes.
+        smoothness, run = wanted, run_with(wanted, run, found, share)
     # 7. Converge on a sample first, if there are very many rows.
     checkpoint = inputs.problem.cache.solver_checkpoint(f"start-{seed}")
-    again = not anchored and values != (smoothness,)
     factors = _converged_on_sample(inputs, found, run, start.factors, checkpoint, seed)
     # 8. Solve for all rows.
     inputs.progress.enter(Stage.SOLVE)
@@ -250,9 +248,11 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     found, kmeans = _final_clusters(inputs, found, result.factors.V)
     # 10. Codes for the representation.
     first = best = SmoothedCodes(smoothness, objective.ties, result)
-    if again and objective.ties.strength and not inputs.progress.stopped:
+    if wanted != smoothness and objective.ties.strength and not inputs.progress.stopped:
         inputs.progress.enter(Stage.REPRESENT)
-        best = codes.of_all(first, inputs.problem.cache)
+        own = inputs.problem.cache.solver_checkpoint(f"{seed}-{wanted:g}")
+        again = run_with(wanted, run, found, share)
+        best = smoothed_codes(wanted, again, result.factors, found, own, defaults)
     before = () if best is first else (result.history,)
     return FactorizedClusters(found, best, kmeans, inputs.progress.stopped, before)
 
