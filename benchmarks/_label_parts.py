@@ -17,7 +17,7 @@ from fnmf.execution import Runner
 from fnmf.factorization import NullObserver, Problem
 from fnmf.labels import guided, samples_to_label
 from fnmf.labels.guidance import Guidance
-from fnmf.labels.guided import Spoken, guide
+from fnmf.labels.guided import GuidedClasses, guide
 from fnmf.labels.known import read_labels
 from fnmf.labels.links import read_links
 from fnmf.relevance.pipeline import inputs_of, search_features
@@ -37,7 +37,7 @@ class Guided:
         self.inputs = inputs_of(Problem(settings, view_of(X), 0, NullObserver()), runner)
         self.search = search_features(self.inputs, 0)
 
-    def fit(self, given: Any, **options: Any) -> tuple[np.ndarray, Spoken]:
+    def fit(self, given: Any, **options: Any) -> tuple[np.ndarray, GuidedClasses]:
         """Classes of all rows by number, and what led to them."""
         n = self.inputs.statistics.view.shape[0]
         known = read_labels(given, n)

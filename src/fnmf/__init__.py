@@ -17,6 +17,7 @@ _HOME = {
     "MiniBatchFNMF": "fnmf._minibatch",
     "RelevanceClusterer": "fnmf._clusterer",
     "SemiFNMF": "fnmf._semi",
+    "SemiRelevanceClusterer": "fnmf._semi",
     "WeightCollapseWarning": "fnmf.exceptions",
     "choose_n_components": "fnmf._choose",
     "load": "fnmf.persistence",
@@ -46,6 +47,7 @@ __all__ = [
     "MiniBatchFNMF",
     "RelevanceClusterer",
     "SemiFNMF",
+    "SemiRelevanceClusterer",
     "WeightCollapseWarning",
     "__version__",
     "choose_n_components",
@@ -62,7 +64,7 @@ if TYPE_CHECKING:
     from fnmf._deep import DeepFNMF
     from fnmf._fnmf import FNMF
     from fnmf._minibatch import MiniBatchFNMF
-    from fnmf._semi import SemiFNMF
+    from fnmf._semi import SemiFNMF, SemiRelevanceClusterer
     from fnmf.data import MappedCSR
     from fnmf.exceptions import WeightCollapseWarning
     from fnmf.persistence import load, save

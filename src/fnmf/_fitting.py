@@ -62,7 +62,7 @@ def fit_estimator(
         settings, data = counted.settings(settings), counted.rows
     weights = None if counted is None else counted.distinct.weights
     if guidance is not None:
-        settings = guidance.settings(settings, data)
+        settings = guidance.settings(settings)
     settings, number = estimator._numbered(settings, data, weights)
     settings = with_start(settings, estimator, data).for_data(data)
     # Drawn again after the choice: a seed gives the same fit as with the number given.
