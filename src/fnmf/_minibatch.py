@@ -18,6 +18,7 @@ from fnmf._missing import largest_where_empty
 from fnmf._random import as_random_state
 from fnmf._settings import Settings
 from fnmf.data import Data, is_dask, view_of, working_dtype
+from fnmf.labels.known import Known, read_labels
 from fnmf.validation import check_data, check_integer, in_ordinary_units
 
 if TYPE_CHECKING:
@@ -178,19 +179,24 @@ class MiniBatchFNMF(NonNegativeBase):
         -------
         self
         """
+        self._fit(X, None)
+        return self
+
+    def _fit(self, X: Any, y: Any) -> None:
+        """A stream of its own, of all rows and the classes that some of them have."""
         pace, data = self._pace(), self._checked(X, reset=True)
         pace.settings.for_data(data)
+        given = None if y is None else read_labels(y, data.shape[0])
         self._begin(data)
         order = self._stream.rng.permutation(data.shape[0])
         size = pace.batch_size
         batches = [np.sort(order[i : i + size]) for i in range(0, len(order), size)]
-        self._learn(data, batches, pace, last=True)
+        self._learn(data, batches, pace, given, last=True)
         for warning in self._stream.warnings:
             # Components go on with every batch; where they stood at a renewal says little.
             if not isinstance(warning, ConvergenceWarning):
-                warnings.warn(warning, stacklevel=2)
+                warnings.warn(warning, stacklevel=3)
         self.labels_ = self._new_rows("predict", data)
-        return self
 
     def partial_fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
         """Learn from the next batch of a stream.
@@ -209,8 +215,14 @@ class MiniBatchFNMF(NonNegativeBase):
         -------
         self
         """
+        self._partial_fit(X, None)
+        return self
+
+    def _partial_fit(self, X: Any, y: Any) -> None:
+        """The next batch, and the classes that some of its rows have."""
         pace, first = self._pace(), not hasattr(self, "_stream")
         data = self._checked(X, reset=first)
+        given = None if y is None else read_labels(y, data.shape[0])
         if first:
             self._begin(data)
         if hasattr(self, "labels_"):
@@ -219,8 +231,7 @@ class MiniBatchFNMF(NonNegativeBase):
         # A huge batch is several: what it brings should count as if it had come bit by bit.
         size = pace.batch_size
         batches = [np.arange(i, min(i + size, n)) for i in range(0, n, size)]
-        self._learn(data, batches, pace)
-        return self
+        self._learn(data, batches, pace, given)
 
     def fit_predict(self, X: ArrayLike | sp.sparray, y: Any = None) -> np.ndarray:
         """Fit and return the cluster of each sample, ``labels_``."""
@@ -290,7 +301,14 @@ class MiniBatchFNMF(NonNegativeBase):
         empty = Reservoir.empty(view.subset(np.empty(0, np.intp)).X, view.dtype)
         self._stream = Stream(as_random_state(self.random_state), empty)
 
-    def _learn(self, data: Data, batches: list[np.ndarray], pace: Pace, last: bool = False) -> None:
+    def _learn(
+        self,
+        data: Data,
+        batches: list[np.ndarray],
+        pace: Pace,
+        given: Known | None,
+        last: bool = False,
+    ) -> None:
         """Take in batches of rows; after the ``last`` one the model shall be of all of them."""
         from fnmf.execution import threads
 
@@ -298,12 +316,14 @@ class MiniBatchFNMF(NonNegativeBase):
         with threads(pace.settings.n_jobs) as runner:
             for rows in batches:
                 whole = len(rows) == view.shape[0] and view.in_place is not None
-                renewed = self._stream.learn(view if whole else view.subset(rows), pace, runner)
+                batch = view if whole else view.subset(rows)
+                told = None if given is None else Known(given.classes, given.codes[rows])
+                renewed = self._stream.learn(batch, pace, runner, told)
                 if last and rows is batches[-1] and self._stream.better_sample(pace):
                     self._stream.renew(pace, runner)
                     renewed = True
                 if renewed and self.verbose:
-                    print(f"[MiniBatchFNMF] renewed after {self._stream.seen} rows")
+                    print(f"[{type(self).__name__}] renewed after {self._stream.seen} rows")
         self._show()
 
     def _show(self) -> None:

@@ -39,8 +39,10 @@ if TYPE_CHECKING:
 _NAMED = 5
 
 
-def _was_guided(estimator: SemiSupervisedBase) -> bool:
-    if hasattr(estimator, "labels_") and not hasattr(estimator, "classes_"):
+def was_guided(estimator: Any) -> bool:
+    """Whether a fit had labels or links; an error says so if it had none."""
+    fitted = hasattr(estimator, "labels_") or hasattr(estimator, "components_")
+    if fitted and not hasattr(estimator, "classes_"):
         raise AttributeError("this fit had neither labels nor links, so that there are no classes.")
     return True
 
@@ -146,7 +148,7 @@ class SemiSupervisedBase(ClusterBase):
         shares, reached = self._distributions(X)
         return self._by_name(shares.argmax(axis=1), reached)
 
-    @available_if(_was_guided)  # type: ignore[untyped-decorator]
+    @available_if(was_guided)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: ArrayLike | sp.sparray) -> np.ndarray:
         """Probabilities of the classes of new samples.
 

@@ -34,6 +34,7 @@ _NOT_IN_TABLES = tuple(
         "MiniBatchFNMF",
         "RelevanceClusterer",
         "SemiFNMF",
+        "SemiMiniBatchFNMF",
         "SemiRelevanceClusterer",
         "DeepFNMF",
     )

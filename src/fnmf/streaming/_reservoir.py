@@ -26,32 +26,47 @@ class Reservoir:
         The sample; new rows take the places of those that leave.
     priorities, weights : ndarray of shape (r,)
         Priorities, and logarithms of weights relative to those of the first row of the stream.
+    codes : ndarray of shape (r,)
+        Classes, -1 where they are not known. Rows with a label stay, those of the largest
+        priorities, as long as they are at most half of the sample.
     """
 
     rows: Any
     priorities: np.ndarray
     weights: np.ndarray
+    codes: np.ndarray
 
     @classmethod
     def empty(cls, rows: Any, dtype: np.dtype) -> Self:
         """An empty one for rows in the form of these, none, and of a number type."""
-        return cls(rows.astype(dtype), np.empty(0), np.empty(0))
+        return cls(rows.astype(dtype), np.empty(0), np.empty(0), np.empty(0, np.int64))
 
     def __len__(self) -> int:
         return len(self.priorities)
 
-    def add(self, rows: Any, weight: float, size: int, rng: np.random.RandomState) -> None:
+    def add(
+        self,
+        rows: Any,
+        weight: float,
+        size: int,
+        rng: np.random.RandomState,
+        codes: np.ndarray | None = None,
+    ) -> None:
         """Take in a batch whose rows have the logarithm ``weight``; at most ``size`` rows stay."""
         n = rows.shape[0]
+        codes = np.concatenate([self.codes, np.full(n, -1) if codes is None else codes])
         weights = np.concatenate([self.weights, np.full(n, weight)])
         noise = -np.log(rng.standard_exponential(n))
         priorities = np.concatenate([self.priorities, weight + noise])
-        first = np.argsort(-priorities, kind="stable")[:size]
+        order = np.argsort(-priorities, kind="stable")
+        told = order[codes[order] >= 0][: size // 2]
         # What the stream has forgotten goes, even if there is room.
-        first = first[weights[first] >= weight + np.log(_FORGOTTEN)]
-        source = self._sources(np.sort(first))
+        others = order[weights[order] >= weight + np.log(_FORGOTTEN)]
+        others = others[~np.isin(others, told)][: size - len(told)]
+        source = self._sources(np.sort(np.concatenate([told, others])))
         self._move(rows, source)
         self.priorities, self.weights = priorities[source], weights[source]
+        self.codes = codes[source]
 
     def _sources(self, kept: np.ndarray) -> np.ndarray:
         """For each place the row that will be there; rows that can stay where they are do."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,9 @@ from fnmf._settings import Settings
 from fnmf.affinity import completed_new
 from fnmf.data import View, has_missing, view_of
 from fnmf.execution import Runner
+from fnmf.labels.guidance import Guidance
+from fnmf.labels.known import Known
+from fnmf.labels.links import Links
 from fnmf.streaming._memory import Memory
 from fnmf.streaming._renewal import Before, renewed
 from fnmf.streaming._reservoir import Reservoir
@@ -28,12 +31,11 @@ _SAMPLES = 64
 _CHANGED = 0.5
 
 
-def rows_with_values(rows: Any) -> Any:
-    """Rows of a batch that have any value."""
+def with_values(rows: Any) -> np.ndarray:
+    """Which rows of a batch have any value."""
     if not has_missing(rows):
-        return rows
-    some = ~np.isnan(rows).all(axis=1)
-    return rows if some.all() else rows[some]
+        return np.ones(rows.shape[0], bool)
+    return ~np.isnan(rows).all(axis=1)
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,18 @@ class Pace:
         At most 1.
     sample_size : int
         Rows kept.
+    trust_labels : bool
+        Whether given labels are kept whatever the data say.
+    class_sizes : mapping, sequence or None
+        How many samples each class has, in any units.
     """
 
     settings: Settings
     batch_size: int
     forget_factor: float
     sample_size: int
+    trust_labels: bool = True
+    class_sizes: Any = None
 
     def __post_init__(self) -> None:
         if check_real("forget_factor", self.forget_factor, strict=True) > 1:
@@ -74,6 +82,13 @@ class Pace:
         """Rows without which there is no model."""
         own = self.settings
         return max(own.n_components, own.clusters, own.n_neighbors + 2)
+
+    def guided(self, known: Known) -> Guidance | None:
+        """What labels of rows have to say to a renewal."""
+        if not len(known.rows):
+            return None
+        none = Links(np.empty((0, 2), np.intp), np.empty(0))
+        return Guidance(known, none, none, self.trust_labels, self.class_sizes)
 
     @property
     def memory(self) -> float:
@@ -100,6 +115,8 @@ class Stream:
         Rows and batches so far, renewals, and the rows that the last of them had.
     fitted, memory : Fitted and Memory, or None
         The model and the sums, as soon as there are rows enough.
+    classes : ndarray
+        Names of the classes that rows were labelled with, in the order in which they came.
     """
 
     rng: np.random.RandomState
@@ -113,9 +130,10 @@ class Stream:
     sampled: int = 0
     fitted: Fitted | None = None
     memory: Memory | None = None
+    classes: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
-    def learn(self, view: View, pace: Pace, runner: Runner) -> bool:
-        """Learn from a batch; returns True if the model was refitted."""
+    def learn(self, view: View, pace: Pace, runner: Runner, given: Known | None = None) -> bool:
+        """Learn from a batch, and the classes ``given``; returns True if the model was refitted."""
         n, k = view.shape[0], pace.settings.clusters
         if self.memory is not None and len(self.memory.sums.counts) != k:
             raise ValueError(
@@ -127,8 +145,10 @@ class Stream:
         self.steps += 1
         self.weight, self.fresh = self.weight * decay + n, self.fresh * decay + n
         age = -math.log(pace.forget_factor) * self.seen / pace.batch_size
-        rows = rows_with_values(view.X)
-        self.reservoir.add(rows, age, pace.sample_size, self.rng)
+        some, rows = with_values(view.X), view.X
+        rows = rows if some.all() else rows[some]
+        codes = np.full(n, -1) if given is None else self._codes(given, k)
+        self.reservoir.add(rows, age, pace.sample_size, self.rng, codes[some])
         if len(self.reservoir) < pace.fewest:
             return False
         if self._due(pace):
@@ -146,14 +166,30 @@ class Stream:
         self.odd += (strange - self.odd) * min(1.0, n / pace.batch_size)
         return False
 
+    def _codes(self, given: Known, n_clusters: int) -> np.ndarray:
+        """Numbers of classes by the names of the stream, to which new ones are added."""
+        names = {str(name): code for code, name in enumerate(self.classes)}
+        new = [name for name in given.classes if str(name) not in names]
+        if len(names) + len(new) > n_clusters:
+            raise ValueError(
+                f"The stream has {n_clusters} clusters, and {len(names) + len(new)} classes are "
+                "labelled; begin a new stream with more."
+            )
+        if new:
+            self.classes = np.array([*self.classes.tolist(), *np.array(new).tolist()])
+            names = {str(name): code for code, name in enumerate(self.classes)}
+        numbers = np.array([*(names[str(name)] for name in given.classes), -1])
+        return numbers[given.codes]
+
     def renew(self, pace: Pace, runner: Runner) -> None:
         """Find the model anew on the sample."""
         seed = self.rng.randint(_MAX_SEED)
         before = None
         if self.fitted is not None and self.memory is not None:
             before = Before(self.fitted, self.memory, len(self.reservoir) <= self.sampled)
+        guidance = pace.guided(Known(self.classes, self.reservoir.codes))
         self.fitted, self.memory = renewed(
-            self.reservoir, pace.settings, seed, self.weight, before, runner
+            self.reservoir, pace.settings, seed, self.weight, before, guidance, runner
         )
         self.fresh, self.odd, self.sampled = 0.0, 0.0, len(self.reservoir)
         self.renewals += 1
@@ -169,6 +205,10 @@ class Stream:
 
     def _due(self, pace: Pace) -> bool:
         if self.fitted is None or self.memory is None:
+            return True
+        named: Any = getattr(self.fitted, "classes", ())
+        if not np.isin(self.classes, named).all():
+            # The model does not know a class by its name.
             return True
         if self.memory.sums.strange[0] >= _CHANGED * self.weight:
             return True
