@@ -1,8 +1,8 @@
-"""Four opinions on the class of a row, and what they say of labels that are held out.
+"""Three opinions on the class of a row, and what they say of labels that are held out.
 
 The graph: labels spread along the affinity, each class to the mass it should have. The clusters:
-what the labels that reached a cluster say of all of it. The features: by least squares in weighted
-units, by logistic regression in units of the spread.
+what the labels that reached a cluster say of all of it. The features: logistic regression in units
+of the spread.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from fnmf.data import View, drawn
 from fnmf.execution import RowArray, Runner, parts_of
-from fnmf.labels.linear import Linear, least_squares, logistic
+from fnmf.labels.linear import Linear, logistic
 from fnmf.labels.pool import log_shares, logs
 from fnmf.labels.seeds import Seeds
 from fnmf.labels.spread import Spread
@@ -27,7 +27,7 @@ from fnmf.statistics import unit_scales
 _DOUBT_GRAPH, _DOUBT_CLUSTER = 1e-4, 0.02
 # Parts of the labels that the logistic regression is held out with, at most.
 _FEW_PARTS = 5
-# Entries of labelled rows that the linear opinions are fitted to, at most; rows, at most.
+# Entries of labelled rows that the linear opinion is fitted to, at most; rows, at most.
 _ENTRIES, _ROWS = 20_000_000, 2000
 # Mass below which no label has reached a row.
 _REACH = 1e-8
@@ -86,46 +86,39 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class LinearRows:
-    """Rows that linear opinions are read off, as the fit has prepared them and without weights.
+    """Rows that the linear opinion is read off.
 
     Attributes
     ----------
-    weighted, plain : View
-        Scaled by the length of their weighted features; by that of all of them, in own units.
-    roots, even : ndarray of shape (d,)
-        Roots of the weights, and one over the spread of the plain rows.
+    rows : View
+        Capped rows in own units, of unit length if that is how the fit sees them.
+    units : ndarray of shape (d,)
+        One over the spread of the features.
     """
 
-    weighted: View
-    plain: View
-    roots: np.ndarray
-    even: np.ndarray
+    rows: View
+    units: np.ndarray
 
     @classmethod
     def of(cls, found: FoundClusters, seed: int, runner: Runner) -> LinearRows:
         """Rows of a fit."""
-        statistics, prepared = found.statistics, found.prepared
-        unit = prepared.row_scale is None
-        plain = plain_rows(statistics.view, statistics.caps, unit, runner)
-        roots = np.sqrt(found.weights.top)
-        return cls(prepared.view, plain, roots, _spread_units(plain, seed))
+        statistics, unit = found.statistics, found.prepared.row_scale is None
+        rows = plain_rows(statistics.view, statistics.caps, unit, runner)
+        return cls(rows, _spread_units(rows, seed))
 
     def fit(
         self, seeds: Seeds, held: np.ndarray, n_classes: int, seed: int
-    ) -> tuple[tuple[Linear, Linear], np.ndarray]:
-        """Both opinions, and which seeds they were fitted to; ``held`` are the rows of places."""
-        most = max(min(_ROWS, _ENTRIES // max(len(self.roots), 1)), 2 * n_classes)
+    ) -> tuple[Linear, np.ndarray, np.ndarray]:
+        """The opinion, the seeds it was fitted to, and their scores each without its own label.
+
+        ``held`` are the rows of the places that seeds have.
+        """
+        most = max(min(_ROWS, _ENTRIES // max(len(self.units), 1)), 2 * n_classes)
         chosen = drawn(len(seeds.rows), most, np.random.RandomState(seed))
         some = seeds.only(chosen)
-        rows, codes = held[some.rows], some.codes
-        first = least_squares(_dense(self.weighted, rows), self.roots, np.eye(n_classes)[codes])
-        part = some.parts(n_classes, seed, _FEW_PARTS)
-        second = logistic(_dense(self.plain, rows), self.even, codes, n_classes, part)
-        return (first, second), chosen
-
-    def say(self, linear: tuple[Linear, Linear], runner: Runner) -> tuple[RowArray, RowArray]:
-        """Log probabilities of all rows by both, (n, k)."""
-        return said_of(linear[0], self.weighted, runner), said_of(linear[1], self.plain, runner)
+        part, rows = some.parts(n_classes, seed, _FEW_PARTS), _dense(self.rows, held[some.rows])
+        linear, scores = logistic(rows, self.units, some.codes, n_classes, part)
+        return linear, chosen, scores
 
 
 def plain_rows(view: View, caps: np.ndarray, unit: bool, runner: Runner) -> View:

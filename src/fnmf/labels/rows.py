@@ -28,9 +28,9 @@ class ClassTables:
         Log probabilities by graph and by clusters, and the pooled probabilities.
     reached : ndarray of shape (r,)
         Whether a label reaches them.
-    slopes, levels : ndarray of shape (2, d, k) and (2, k)
-        The linear opinions.
-    weights, offsets : ndarray of shape (4,) and (k,)
+    slopes, level : ndarray of shape (d, k) and (k,)
+        The linear opinion.
+    weights, offsets : ndarray of shape (3,) and (k,)
         How opinions are pooled, and what class sizes add.
     spread_by : ndarray of shape (d,) or None
         Weights of the features that labels spread by, if they are not those of the fit.
@@ -41,23 +41,23 @@ class ClassTables:
     shares: np.ndarray
     reached: np.ndarray
     slopes: np.ndarray
-    levels: np.ndarray
+    level: np.ndarray
     weights: np.ndarray
     offsets: np.ndarray
     spread_by: np.ndarray | None
 
-    def pooled(self, near: Nearest, said: tuple[np.ndarray, ...]) -> np.ndarray:
-        """Probabilities (n, k) of rows from their neighbours and the linear opinions of them."""
+    def pooled(self, near: Nearest, by_features: np.ndarray) -> np.ndarray:
+        """Probabilities (n, k) of rows from their neighbours and the linear opinion of them."""
         shares = near.shares.astype(np.float64)
         tables = (np.exp(table)[near.indices] for table in (self.graph, self.clusters))
         met = [logs(np.einsum("nk,nkc->nc", shares, table)) for table in tables]
-        return np.exp(log_shares(pooled([*met, *said], self.weights) + self.offsets))
+        return np.exp(log_shares(pooled([*met, by_features], self.weights) + self.offsets))
 
 
 def row_shares(
     tables: ClassTables,
     nearest: Nearest,
-    said: tuple[RowArray, RowArray],
+    by_features: RowArray,
     decided: tuple[np.ndarray, np.ndarray],
     view: View,
     runner: Runner,
@@ -66,14 +66,14 @@ def row_shares(
     rows, shares = decided
     place = np.full(view.shape[0], -1, np.int32)
     place[rows] = np.arange(len(rows))
-    own = (*nearest, *said, runner.spread(place, view))
+    own = (*nearest, by_features, runner.spread(place, view))
     work = partial(_row_shares, tables, shares)
     return runner.map_rows(work, BlockSource(view), own, shares.shape[1:], np.float64)
 
 
 def _row_shares(tables: ClassTables, decided: np.ndarray, *own: np.ndarray) -> np.ndarray:
-    indices, shares, *said, place = own
-    found = tables.pooled(Nearest(indices, shares), tuple(said))
+    indices, shares, by_features, place = own
+    found = tables.pooled(Nearest(indices, shares), by_features)
     here = place >= 0
     found[here] = decided[place[here]]
     return found
@@ -105,7 +105,9 @@ def confidence_of(shares: RowArray, view: View, runner: Runner) -> RowArray:
 
 
 def _second(shares: np.ndarray) -> np.ndarray:
-    return np.argsort(-shares, axis=1, kind="stable")[:, min(1, shares.shape[1] - 1)]
+    others = shares.copy()
+    others[np.arange(len(shares)), shares.argmax(axis=1)] = -1
+    return others.argmax(axis=1)
 
 
 def _by_row(function: Any, shares: RowArray, view: View, runner: Runner, dtype: Any) -> RowArray:
@@ -117,21 +119,14 @@ def class_distributions(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities of the classes (n, k) of new rows, and whether a label reaches a row, (n,)."""
     tables = fitted.tables
-    new = TransformedRows.of(fitted, view, runner)
     if tables.spread_by is not None:
-        there = TransformedRows.of(replace(fitted, omega=tables.spread_by[None]), view, runner)
-        new = replace(there, scaled=new.scaled)
+        fitted = replace(fitted, omega=tables.spread_by[None])
+    new = TransformedRows.of(fitted, view, runner)
     k = min(settings.n_neighbors, len(tables.reached) - 1)
     indices, distances = neighbors_of(new.there, k + 1, runner, queries=new.weighted)
     near = Nearest(indices[:, :k], adaptive_weights(distances))
     plain = plain_rows(view, fitted.caps, fitted.row_scale is None, runner)
-    said = tuple(
-        said_of(Linear(slopes, level, np.empty(0)), rows, runner)
-        for rows, slopes, level in zip(
-            (new.scaled, plain), tables.slopes, tables.levels, strict=True
-        )
-    )
-    found = tables.pooled(near, said)
+    found = tables.pooled(near, said_of(Linear(tables.slopes, tables.level), plain, runner))
     # A row that the fit has seen is what it was.
     seen = distances[:, 0] == 0
     found[seen] = tables.shares[indices[seen, 0]]

@@ -32,8 +32,8 @@ class _Classes:
     by_clusters: np.ndarray | None = _kept("_by_clusters", "rk")
     held_shares: np.ndarray | None = _kept("_held_shares", "rk")
     held_reached: np.ndarray | None = _kept("_held_reached", "r")
-    slopes: np.ndarray | None = _kept("_slopes", "?dk")
-    levels: np.ndarray | None = _kept("_levels", "?k")
+    slopes: np.ndarray | None = _kept("_slopes", "dk")
+    level: np.ndarray | None = _kept("_level", "k")
     pool: np.ndarray | None = _kept("_pool", "?")
     spread_by: np.ndarray | None = _kept("_spread_by", "d")
     offsets: np.ndarray | None = _kept("_offsets", "k")
@@ -51,7 +51,7 @@ _TABLES = {
     "shares": "held_shares",
     "reached": "held_reached",
     "slopes": "slopes",
-    "levels": "levels",
+    "level": "level",
     "weights": "pool",
     "offsets": "offsets",
     "spread_by": "spread_by",
