@@ -20,6 +20,7 @@ class Variant(NamedTuple):
 _PATHS = {
     "choice": "fnmf.relevance.choice",
     "search": "fnmf.relevance.search",
+    "candidates": "fnmf.relevance.candidates",
     "tables": "fnmf.relevance.tables",
     "pipeline": "fnmf.relevance.pipeline",
     "affinity": "fnmf.affinity._affinity",
@@ -50,7 +51,7 @@ def steps() -> Iterator[Variant]:
     tables_search, columns = choice.search_table, choice.column_preparations
     yield without("several weightings", "choice", "_several", lambda *a: None)
     yield without("duplicates", "choice", "duplicate_groups", alone)
-    yield without("redundancy", "search", "redundancy", unrelated)
+    yield without("redundancy", "candidates", "redundancy", unrelated)
     yield without("dropped flags", "choice", "unexplained_flags", none)
     yield without("several beginnings", "search", "_typical", plain)
     yield without(

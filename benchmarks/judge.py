@@ -21,9 +21,10 @@ from _unseen_sets import ALL, TABLES, copied, data, noised, raw, unbalanced_digi
 from fnmf.data import view_of
 from fnmf.execution import threads
 from fnmf.metrics import clustering_accuracy
+from fnmf.relevance.candidates import search_context
 from fnmf.relevance.preparations import column_preparations, duplicate_groups, row_preparations
 from fnmf.relevance.sample import SampleTable
-from fnmf.relevance.search import SearchSpace, search_context, search_preparations
+from fnmf.relevance.search import SearchSpace, search_preparations
 from fnmf.statistics import column_sums
 
 FIELDS = ("family", "data", "seed", "rows", "columns", "clusters", "modularity", "explained", "acc")

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import has_fit_parameter
 
 from fnmf import FNMF
 
@@ -40,3 +41,16 @@ def fit(X, **parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model(**parameters).fit(X)
+
+
+def expected_failures(estimator):
+    """Checks that ask for the same random start of weighted and of repeated samples.
+
+    Competitors draw it row by row, as scikit-learn's KMeans does, which fails them too;
+    ``tests/baselines/test_weights.py`` begins both at the same place.
+    """
+    if not has_fit_parameter(estimator, "sample_weight"):
+        return {}
+    checks = ("dense", "sparse")
+    reason = "the random start is drawn row by row"
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in checks}

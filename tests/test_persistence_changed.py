@@ -13,7 +13,7 @@ from fnmf.io import Prepared, Recipe, read_table
 from fnmf.persistence import ModelFileError
 from toy_model import rewrite, split
 
-VALUES = (None, True, -1, 0, 10**12, 1.5, "x", [], {}, [1, 2], {"$": "array", "array": 0})
+VALUES = (None, True, -1, 0, 10**12, 1.5, "x", [], {}, [1, 2], {"$": "array", "array": 0}, "nan")
 GONE = object()
 ROWS = np.random.default_rng(0).random((20, 4)) + 2 * np.eye(4)[np.arange(20) % 2]
 
@@ -107,6 +107,18 @@ def test_no_single_change_of_a_recipe_makes_an_odd_error(tmp_path):
             rewrite(path, changed(header, place, value), payload)
             refused += not work_or_refuse(path, frame)
     assert refused > 100
+
+
+@pytest.mark.parametrize("value", ["nan", "x", True, {"$": "list", "items": [1.0]}])
+def test_attributes_that_are_no_arrays_are_held_to_their_types(tmp_path, value):
+    path = tmp_path / "m.fnmf"
+    fnmf.save(plain("relevance"), path)
+    header, payload = split(path)
+    for name in ("_row_scale", "_strength", "n_iter_", "structure_"):
+        assert name in header["model"]["attributes"]
+        rewrite(path, changed(header, ("model", "attributes", name), value), payload)
+        with pytest.raises(ModelFileError, match=f"{name} is not what a fit leaves behind"):
+            fnmf.load(path)
 
 
 def test_a_model_of_one_weighting_that_claims_another_is_refused(tmp_path):

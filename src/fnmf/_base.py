@@ -22,11 +22,10 @@ from sklearn.utils.validation import check_is_fitted
 from fnmf._fitted import Fitted, FittedClusters
 from fnmf._interpretation import InterpretationMixin
 from fnmf._missing import largest_where_empty
-from fnmf._random import as_random_state
 from fnmf._recovery import RecoveryMixin
 from fnmf._settings import Settings
-from fnmf._sklearn import CallbackSupportMixin
-from fnmf.data import Data, View, is_dask, view_of, working_dtype
+from fnmf._sklearn import CallbackSupportMixin, as_random_state
+from fnmf.data import Data, View, has_missing, is_dask, view_of, working_dtype
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.validation import check_data, check_groups, in_ordinary_units, shifted
 
@@ -50,7 +49,7 @@ def workplace(estimator: Any, data: Any, n_jobs: int | None) -> Iterator[tuple[V
             yield filled_blocks(view, defaults) if view.gaps else view, remote
         return
     with threads(n_jobs) as runner:
-        yield completed(data, runner, defaults), runner
+        yield completed(data, runner, defaults) if has_missing(data) else view_of(data), runner
 
 
 def in_chunks(attributes: dict[str, Any], X: Any) -> dict[str, Any]:
@@ -190,8 +189,9 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
         if settings.n_clusters is not None:
             return settings.with_components(settings.n_clusters), {}
         asked, seed = settings, as_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        groups = check_groups(settings.feature_groups, data.shape[1])
-        settings = replace(settings, feature_groups=groups)
+        if settings.feature_groups is not None:
+            groups = check_groups(settings.feature_groups, data.shape[1])
+            settings = replace(settings, feature_groups=groups)
         if settings.batch is not None:
             # Between batches there are groups that nobody wants counted.
             data = view_of(data).subset(largest_batch(settings.batch)).X

@@ -15,7 +15,7 @@ class IterationHooks:
     Parameters
     ----------
     estimator : estimator with ``CallbackSupportMixin``
-        Its callbacks are called, if it has any.
+        Its callbacks are called.
     X : array-like
         The training data, handed to callbacks that ask for it.
     n_starts, max_iter : int
@@ -23,6 +23,8 @@ class IterationHooks:
     n_stages : int
         What else a start does besides iterations, each a task of its own.
     """
+
+    wanted = True
 
     def __init__(
         self, estimator: Any, X: Any, n_starts: int, max_iter: int, n_stages: int = 0
@@ -33,21 +35,17 @@ class IterationHooks:
         self._asked = False
         # A single start is not worth a level of its own in a progress bar.
         context = fit_context(estimator, n_starts if n_starts > 1 else self.max_tasks)
-        self.wanted = context is not None
-        if self.wanted:
-            self._root = context.call_on_fit_task_begin(estimator=estimator, X=X)
-            self._start = self._root
+        self._root = context.call_on_fit_task_begin(estimator=estimator, X=X)
+        self._start = self._root
 
     def begin_start(self) -> None:
         """The next start begins."""
-        if self.wanted and self.n_starts > 1:
+        if self.n_starts > 1:
             context = self._root.subcontext("start", max_subtasks=self.max_tasks)
             self._start = context.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
 
     def stage(self, name: str) -> None:
         """What the start does from now on; what it did before has ended."""
-        if not self.wanted:
-            return
         self._end_stage()
         context = self._start.subcontext(name)
         self._stage = context.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
@@ -61,8 +59,6 @@ class IterationHooks:
 
     def iteration(self, progress: Progress, fitted: Callable[[], Fitted]) -> bool:
         """Report an iteration; true if a callback wants to stop."""
-        if not self.wanted:
-            return False
         context = self._start.subcontext("iteration")
         context.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
         asked = bool(
@@ -78,10 +74,9 @@ class IterationHooks:
     def end_start(self) -> None:
         """The start has ended."""
         self._end_stage()
-        if self.wanted and self.n_starts > 1:
+        if self.n_starts > 1:
             self._start.call_on_fit_task_end(estimator=self.estimator, X=self.X)
 
     def end(self) -> None:
         """The fit has ended."""
-        if self.wanted:
-            self._root.call_on_fit_task_end(estimator=self.estimator, X=self.X)
+        self._root.call_on_fit_task_end(estimator=self.estimator, X=self.X)

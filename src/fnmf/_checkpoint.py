@@ -24,7 +24,7 @@ from fnmf._settings import Settings
 from fnmf.affinity import Arrays
 from fnmf.data import View
 from fnmf.execution import RowArray, Runner
-from fnmf.factorization import CheckpointCache, NoCheckpointCache
+from fnmf.factorization import CheckpointCache
 from fnmf.factorization.solver import Snapshot, SolverCheckpoint
 from fnmf.validation import check_real
 
@@ -123,8 +123,6 @@ def open_checkpoint(
 
     With ``any_seeds`` those of the checkpoint are taken, if there is one, whatever they are.
     """
-    if checkpoint is None:
-        return NoCheckpointCache(), seeds
     if not isinstance(checkpoint, Checkpoint):
         if not isinstance(checkpoint, (str, Path)):
             raise TypeError(

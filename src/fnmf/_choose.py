@@ -11,9 +11,10 @@ import numpy as np
 from fnmf._base import workplace
 from fnmf._fnmf import FNMF
 from fnmf._missing import Presence
-from fnmf._random import as_random_state
 from fnmf._settings import Settings
+from fnmf._sklearn import as_random_state
 from fnmf.choosing.number import NUMBERS, NumberOfClusters, choose_number
+from fnmf.data import has_missing
 from fnmf.validation import check_groups, check_integer
 
 __all__ = ["choose_n_components"]
@@ -73,11 +74,11 @@ def choose_n_components(
     model = FNMF("auto", random_state=random_state, n_jobs=n_jobs, **parameters)
     settings = Settings.of(model.get_params(deep=False))
     data = model._checked(X, reset=True)
-    presence = Presence.of(data)
+    presence = Presence.of(data) if has_missing(data) else None
     data = data if presence is None else presence.rows_with_values(data)
-    settings = replace(
-        settings, feature_groups=check_groups(settings.feature_groups, data.shape[1])
-    )
+    if settings.feature_groups is not None:
+        groups = check_groups(settings.feature_groups, data.shape[1])
+        settings = replace(settings, feature_groups=groups)
     seed = as_random_state(random_state).randint(_MAX_SEED)
     with workplace(model, data, settings.n_jobs) as (view, runner):
         found = choose_number(view, settings, wanted, seed, runner)

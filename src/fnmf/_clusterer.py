@@ -19,7 +19,13 @@ from fnmf._fnmf import FNMF
 from fnmf._settings import Settings
 from fnmf._sklearn import with_callbacks
 from fnmf.data import MappedCSR, is_dask, view_of
-from fnmf.validation import check_data, check_integer, check_real, with_categories_encoded
+from fnmf.validation import (
+    check_data,
+    check_integer,
+    check_real,
+    is_frame,
+    with_categories_encoded,
+)
 
 if TYPE_CHECKING:
     from fnmf.factorization import Scheme
@@ -232,7 +238,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         -------
         {ndarray, sparse matrix} of shape (n_samples, n_selected_features)
         """
-        given: Any = with_categories_encoded(self, X, reset=False)
+        given: Any = X
+        if is_frame(X):
+            given = with_categories_encoded(self, X, reset=False)
         if not isinstance(given, MappedCSR) and not is_dask(given):
             return super().transform(given)
         mask = self.get_support()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, get_type_hints
 
 import numpy as np
 import scipy.sparse as sp
@@ -113,6 +113,13 @@ class FittedClusters:
     def names(cls) -> tuple[str, ...]:
         """All attributes that an estimator may keep."""
         return tuple(f.metadata["attribute"] for f in fields(cls) if f.metadata)
+
+    @classmethod
+    def kinds(cls) -> dict[str, Any]:
+        """Types of the attributes that have no shape."""
+        types = get_type_hints(cls)
+        kept = {f.name: f.metadata for f in fields(cls) if f.metadata}
+        return {m["attribute"]: types[name] for name, m in kept.items() if m["shape"] is None}
 
     @classmethod
     def lacking(cls, attributes: Collection[str], *, relevance: bool = False) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,12 +13,19 @@ from fnmf._base import ClusterBase, workplace
 from fnmf._callbacks import IterationHooks
 from fnmf._checkpoint import open_checkpoint
 from fnmf._missing import Presence
-from fnmf._random import as_random_state
+from fnmf._sklearn import as_random_state, has_callbacks
 from fnmf._starting import with_start
 from fnmf._weights import CountedRows, check_sample_weight, place_absent
 from fnmf.choosing.consensus import consensus
 from fnmf.choosing.starts import best_start
-from fnmf.factorization import Problem
+from fnmf.data import has_missing
+from fnmf.factorization import (
+    CheckpointCache,
+    NoCheckpointCache,
+    NullObserver,
+    Observer,
+    Problem,
+)
 from fnmf.validation import check_batch
 
 _MAX_SEED = np.iinfo(np.int32).max
@@ -37,7 +45,7 @@ def fit_estimator(
     scheme.check(settings)
     data = estimator._checked(X, reset=True)
     weights = check_sample_weight(sample_weight, data)
-    presence = Presence.of(data)
+    presence = Presence.of(data) if has_missing(data) else None
     if batch is not None:
         if weights is not None:
             raise ValueError("sample_weight does not go with batch; leave one of them out.")
@@ -64,21 +72,30 @@ def fit_estimator(
     if guidance is not None:
         settings = guidance.settings(settings)
     settings, number = estimator._numbered(settings, data, weights)
-    settings = with_start(settings, estimator, data).for_data(data)
+    if settings.warm_start or not isinstance(settings.init, str | tuple | list):
+        settings = with_start(settings, estimator, data)
+    settings = settings.for_data(data)
     # Drawn again after the choice: a seed gives the same fit as with the number given.
     rng = as_random_state(estimator.random_state)
     drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]
     iterations, stages = scheme.most_iterations(settings), len(scheme.stages)
-    hooks = IterationHooks(estimator, data, settings.n_init, iterations, stages)
-    free = estimator.random_state is None
+    observer: Observer = NullObserver()
+    if has_callbacks(estimator):
+        observer = IterationHooks(estimator, data, settings.n_init, iterations, stages)
+    cache: CheckpointCache = NoCheckpointCache()
+    seeds: Sequence[int] = drawn
     with workplace(estimator, data, settings.n_jobs) as (view, runner):
         view.weighing(weights)
-        cache, seeds = open_checkpoint(checkpoint, settings, view, drawn, runner, any_seeds=free)
+        if checkpoint is not None:
+            free = estimator.random_state is None
+            cache, seeds = open_checkpoint(
+                checkpoint, settings, view, drawn, runner, any_seeds=free
+            )
         problem = Problem(
             settings,
             view,
             int(seeds[-1]),
-            hooks,
+            observer,
             cache,
             defaults=estimator._defaults,
             guidance=guidance,
@@ -96,7 +113,7 @@ def fit_estimator(
     estimator._adopt(replace(fitted, **number), given)
     if counted is not None:
         place_absent(estimator, given, np.flatnonzero(counted.distinct.groups < 0))
-    hooks.end()
+    observer.end()
     for warning in fitted.warnings:
         # Past ``fit`` and scikit-learn's wrapper, to the line that called it.
         warnings.warn(warning, stacklevel=4)

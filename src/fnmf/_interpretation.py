@@ -10,12 +10,40 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._fitted import Fitted, FittedClusters
+from fnmf._settings import Settings
 from fnmf._weights import check_sample_weight
 from fnmf.data import View, distinct_rows, is_dask, view_of
 from fnmf.relevance.defaults import DEFAULTS
 from fnmf.validation import check_integer
 
 _FEWEST_TO_SCORE = 3
+
+
+def modularity_score(
+    fitted: FittedClusters, settings: Settings, scheme: Any, data: Any, sample_weight: Any
+) -> float:
+    """Modularity of the clusters that a model predicts, in the graph of these rows."""
+    from fnmf.affinity import completed_new, neighbor_graph, ties_between
+    from fnmf.execution import threads
+
+    if is_dask(data):
+        raise ValueError("score takes data in memory; pass a sample of the rows, computed.")
+    found = distinct_rows(view_of(data), check_sample_weight(sample_weight, data))
+    if found is not None:
+        data = view_of(data).subset(found.rows).X
+    n = data.shape[0]
+    if n < _FEWEST_TO_SCORE:
+        raise ValueError(f"score needs at least {_FEWEST_TO_SCORE} samples, got n_samples={n}.")
+    with threads(settings.n_jobs) as runner:
+        view = completed_new(data, fitted, runner)
+        labels = scheme.predict(fitted, settings, view, runner)
+        weighted, _ = scheme.comparable_rows(fitted, view, runner)
+        weighted.weighing(None if found is None else found.weights)
+        near = min(settings.n_neighbors, n - 2)
+        graph = neighbor_graph(weighted, near, "exact", runner, verbose=0)
+    ties = ties_between(graph, labels, settings.clusters)
+    by_chance, out = float(np.sum(ties.sum(axis=1) ** 2)), 1 - float(np.trace(ties))
+    return DEFAULTS.resolution * (1 - by_chance) - out
 
 
 class InterpretationMixin:
@@ -58,32 +86,11 @@ class InterpretationMixin:
         >>> search.fit(X).best_params_
         {'n_components': 3}
         """
-        from fnmf.affinity import completed_new, neighbor_graph, ties_between
-        from fnmf.execution import threads
-
         check_is_fitted(self)
         model: Any = self
         data: Any = model._checked(X)
-        if is_dask(data):
-            raise ValueError("score takes data in memory; pass a sample of the rows, computed.")
-        found = distinct_rows(view_of(data), check_sample_weight(sample_weight, data))
-        if found is not None:
-            data = view_of(data).subset(found.rows).X
-        n = data.shape[0]
-        if n < _FEWEST_TO_SCORE:
-            raise ValueError(f"score needs at least {_FEWEST_TO_SCORE} samples, got n_samples={n}.")
         settings, fitted = model._settings(), model._record.of(vars(model._light()))
-        with threads(settings.n_jobs) as runner:
-            scheme = model._scheme(settings)
-            view = completed_new(data, fitted, runner)
-            labels = scheme.predict(fitted, settings, view, runner)
-            weighted, _ = scheme.comparable_rows(fitted, view, runner)
-            weighted.weighing(None if found is None else found.weights)
-            near = min(settings.n_neighbors, n - 2)
-            graph = neighbor_graph(weighted, near, "exact", runner, verbose=0)
-        ties = ties_between(graph, labels, settings.clusters)
-        by_chance, out = float(np.sum(ties.sum(axis=1) ** 2)), 1 - float(np.trace(ties))
-        return DEFAULTS.resolution * (1 - by_chance) - out
+        return modularity_score(fitted, settings, model._scheme(settings), data, sample_weight)
 
     def describe_clusters(
         self,

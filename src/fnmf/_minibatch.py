@@ -10,19 +10,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from fnmf._base import NonNegativeBase
 from fnmf._fnmf import FNMF
-from fnmf._missing import largest_where_empty
-from fnmf._random import as_random_state
 from fnmf._settings import Settings
-from fnmf.data import Data, is_dask, view_of, working_dtype
+from fnmf._sklearn import as_random_state
+from fnmf._streamed_rows import StreamedRows
+from fnmf._weights import check_sample_weight, counted_batch
+from fnmf.data import Data, View, view_of
 from fnmf.labels.known import Known, read_labels
-from fnmf.validation import check_data, check_integer, in_ordinary_units
+from fnmf.validation import check_integer
 
 if TYPE_CHECKING:
-    from fnmf.streaming import Pace, Stream
+    from fnmf.streaming import Pace
 
 _OWN = ("batch_size", "forget_factor", "sample_size", "random_state")
 
@@ -34,7 +33,7 @@ def _defaults() -> dict[str, Any]:
     return FNMF(representation="clusters").get_params(deep=False)
 
 
-class MiniBatchFNMF(NonNegativeBase):
+class MiniBatchFNMF(StreamedRows):
     """Feature weighted non-negative matrix factorisation of a stream.
 
     Takes rows in batches and keeps a model of what they were lately: a sample of fixed size, in
@@ -128,8 +127,6 @@ class MiniBatchFNMF(NonNegativeBase):
     True
     """
 
-    _stream: Stream
-
     def __init__(
         self,
         n_components: int = 8,
@@ -165,7 +162,7 @@ class MiniBatchFNMF(NonNegativeBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike | sp.sparray, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one pass over the data, their rows in random order.
 
         Parameters
@@ -174,31 +171,36 @@ class MiniBatchFNMF(NonNegativeBase):
             Non-negative data.
         y : Ignored
             Present by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many samples each counts; equal rows are one.
 
         Returns
         -------
         self
         """
-        self._fit(X, None)
+        self._fit(X, sample_weight)
         return self
 
-    def _fit(self, X: Any, y: Any) -> None:
+    def _fit(self, X: Any, sample_weight: Any, y: Any = None) -> None:
         """A stream of its own, of all rows and the classes that some of them have."""
         pace, data = self._pace(), self._checked(X, reset=True)
         pace.settings.for_data(data)
-        given = None if y is None else read_labels(y, data.shape[0])
+        weights, given = check_sample_weight(sample_weight, data), read_labels(y, data.shape[0])
         self._begin(data)
-        order = self._stream.rng.permutation(data.shape[0])
+        view = self._counted(data, weights, given, pace)
+        order = self._stream.rng.permutation(view.shape[0])
         size = pace.batch_size
         batches = [np.sort(order[i : i + size]) for i in range(0, len(order), size)]
-        self._learn(data, batches, pace, given, last=True)
+        self._learn(view, batches, pace, given, last=True)
         for warning in self._stream.warnings:
             # Components go on with every batch; where they stood at a renewal says little.
             if not isinstance(warning, ConvergenceWarning):
                 warnings.warn(warning, stacklevel=3)
         self.labels_ = self._new_rows("predict", data)
 
-    def partial_fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
+    def partial_fit(
+        self, X: ArrayLike | sp.sparray, y: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Learn from the next batch of a stream.
 
         The first model is made when there are enough rows for the clusters and neighbours asked
@@ -210,63 +212,38 @@ class MiniBatchFNMF(NonNegativeBase):
             Non-negative rows, one or many.
         y : Ignored
             Present by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many samples each counts, in the sums and for what the stream forgets; equal
+            rows of the batch are one.
 
         Returns
         -------
         self
         """
-        self._partial_fit(X, None)
+        self._partial_fit(X, sample_weight)
         return self
 
-    def _partial_fit(self, X: Any, y: Any) -> None:
+    def _partial_fit(self, X: Any, sample_weight: Any, y: Any = None) -> None:
         """The next batch, and the classes that some of its rows have."""
         pace, first = self._pace(), not hasattr(self, "_stream")
         data = self._checked(X, reset=first)
-        given = None if y is None else read_labels(y, data.shape[0])
+        weights, given = check_sample_weight(sample_weight, data), read_labels(y, data.shape[0])
         if first:
             self._begin(data)
         if hasattr(self, "labels_"):
             del self.labels_
-        n = data.shape[0]
+        view = self._counted(data, weights, given, pace)
+        n = view.shape[0]
         # A huge batch is several: what it brings should count as if it had come bit by bit.
         size = pace.batch_size
         batches = [np.arange(i, min(i + size, n)) for i in range(0, n, size)]
-        self._learn(data, batches, pace, given)
+        self._learn(view, batches, pace, given)
 
-    def fit_predict(self, X: ArrayLike | sp.sparray, y: Any = None) -> np.ndarray:
+    def fit_predict(
+        self, X: ArrayLike | sp.sparray, y: Any = None, sample_weight: Any = None
+    ) -> np.ndarray:
         """Fit and return the cluster of each sample, ``labels_``."""
-        return self.fit(X).labels_
-
-    def transform(self, X: ArrayLike | sp.sparray) -> np.ndarray:
-        """Representation of samples, each solved on its own and held to its nearest kept rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Non-negative data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-        """
-        check_is_fitted(self, msg=self._unfitted())
-        data = self._checked(X, reset=False)
-        return self._new_rows("encode", data).astype(working_dtype(data.dtype))
-
-    def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
-        """Cluster of samples: that of most of their nearest kept rows, or of the nearest mean.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Non-negative data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self, msg=self._unfitted())
-        return self._new_rows("predict", self._checked(X, reset=False))
+        return self.fit(X, sample_weight=sample_weight).labels_
 
     def _pace(self) -> Pace:
         """All parameters, checked."""
@@ -282,15 +259,6 @@ class MiniBatchFNMF(NonNegativeBase):
         sample_size = check_integer("sample_size", self.sample_size, low=1)
         return Pace(settings, batch_size, self.forget_factor, sample_size)
 
-    def _checked(self, X: Any, *, reset: bool) -> Data:
-        """Rows as the model may see them."""
-        if is_dask(X):
-            raise TypeError(
-                "MiniBatchFNMF takes rows in memory; call partial_fit(block.compute()) for block "
-                "in X.blocks, or fit FNMF, which takes Dask arrays as they are."
-            )
-        return in_ordinary_units(self, check_data(self, X, reset=reset), reset=reset)
-
     def _begin(self, data: Data) -> None:
         """A new stream."""
         from fnmf.streaming import Reservoir, Stream
@@ -301,23 +269,30 @@ class MiniBatchFNMF(NonNegativeBase):
         empty = Reservoir.empty(view.subset(np.empty(0, np.intp)).X, view.dtype)
         self._stream = Stream(as_random_state(self.random_state), empty)
 
+    def _counted(self, data: Data, weights: np.ndarray | None, given: Known, pace: Pace) -> View:
+        """Rows of a batch, each there once; all, if some have classes."""
+        if len(given.classes):
+            return view_of(data)
+        view = counted_batch(data, weights, pace.settings)
+        self._stream.seen += data.shape[0] - view.shape[0]
+        return view
+
     def _learn(
         self,
-        data: Data,
+        view: View,
         batches: list[np.ndarray],
         pace: Pace,
-        given: Known | None,
+        given: Known,
         last: bool = False,
     ) -> None:
         """Take in batches of rows; after the ``last`` one the model shall be of all of them."""
         from fnmf.execution import threads
 
-        view = view_of(data)
         with threads(pace.settings.n_jobs) as runner:
             for rows in batches:
                 whole = len(rows) == view.shape[0] and view.in_place is not None
                 batch = view if whole else view.subset(rows)
-                told = None if given is None else Known(given.classes, given.codes[rows])
+                told = Known(given.classes, given.codes[rows]) if len(given.classes) else None
                 renewed = self._stream.learn(batch, pace, runner, told)
                 if last and rows is batches[-1] and self._stream.better_sample(pace):
                     self._stream.renew(pace, runner)
@@ -341,26 +316,3 @@ class MiniBatchFNMF(NonNegativeBase):
         self.feature_importances_ = np.asarray(shares, dtype)
         self.cluster_sizes_ = stream.memory.sums.counts
         self.structure_found_, self.n_iter_ = fitted.structure_found, fitted.n_iter
-
-    def _new_rows(self, what: str, data: Data) -> np.ndarray:
-        from fnmf._schemes import SCHEMES
-        from fnmf.affinity import completed_new
-        from fnmf.execution import threads
-
-        settings, make = self._pace().settings, getattr(SCHEMES["relevance"], what)
-        fitted = self._stream.fitted
-        assert fitted is not None
-        with threads(settings.n_jobs) as runner:
-            view = completed_new(data, fitted, runner)
-            found = make(fitted, settings, view, runner)
-        return largest_where_empty(view, found, fitted) if what == "predict" else found
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "components_")
-
-    def _unfitted(self) -> str:
-        seen = getattr(self, "n_samples_seen_", 0)
-        return (
-            f"This %(name)s instance is not fitted yet: it has seen {seen} rows, and needs at "
-            f"least {self._pace().fewest}. Call 'fit', or 'partial_fit' with more rows."
-        )

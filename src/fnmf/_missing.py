@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 from fnmf._fitted import Fitted, FittedClusters
 from fnmf._settings import Settings
-from fnmf.data import IncompleteView, View, has_missing
+from fnmf.data import IncompleteView, View
 from fnmf.exceptions import EmptyFeatureWarning
 
 Record = TypeVar("Record", bound=FittedClusters)
@@ -33,10 +33,8 @@ class Presence:
     columns: np.ndarray
 
     @classmethod
-    def of(cls, data: Any) -> Presence | None:
-        """``None`` if nothing is missing."""
-        if not has_missing(data):
-            return None
+    def of(cls, data: Any) -> Presence:
+        """Of dense data."""
         step = max(1, (1 << 22) // data.shape[1])
         rows, columns = np.zeros(len(data), bool), np.zeros(data.shape[1], bool)
         for start in range(0, len(data), step):

@@ -119,7 +119,7 @@ class SemiMiniBatchFNMF(MiniBatchFNMF):
         tags.classifier_tags = ClassifierTags()
         return tags
 
-    def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
+    def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:  # type: ignore[override]
         """Learn from one pass over the data, their rows in random order.
 
         Parameters
@@ -133,10 +133,12 @@ class SemiMiniBatchFNMF(MiniBatchFNMF):
         -------
         self
         """
-        self._fit(X, y)
+        self._fit(X, None, y)
         return self
 
-    def partial_fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
+    def partial_fit(  # type: ignore[override]
+        self, X: ArrayLike | sp.sparray, y: Any = None
+    ) -> Self:
         """Learn from the next batch of a stream.
 
         Parameters
@@ -150,10 +152,12 @@ class SemiMiniBatchFNMF(MiniBatchFNMF):
         -------
         self
         """
-        self._partial_fit(X, y)
+        self._partial_fit(X, None, y)
         return self
 
-    def fit_predict(self, X: ArrayLike | sp.sparray, y: Any = None) -> np.ndarray:
+    def fit_predict(  # type: ignore[override]
+        self, X: ArrayLike | sp.sparray, y: Any = None
+    ) -> np.ndarray:
         """Fit and return the class of each sample."""
         return self.fit(X, y).predict(X)
 

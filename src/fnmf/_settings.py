@@ -135,9 +135,13 @@ class Settings:
         graph = self.graph
         if not (graph is None or self.builds_graph):
             graph = check_graph(graph, n_samples, working_dtype(data.dtype))
-        groups = check_groups(self.feature_groups, data.shape[1])
-        init = check_init(self.init, data, self.n_components)
-        known = check_components(self.components, self.n_components, data.shape[1])
+        groups, init, known = self.feature_groups, self.init, self.components
+        if groups is not None:
+            groups = check_groups(groups, data.shape[1])
+        if not (isinstance(init, str) and init == "kmeans"):
+            init = check_init(init, data, self.n_components)
+        if known is not None:
+            known = check_components(known, self.n_components, data.shape[1])
         if known is not None and (self.scheme == "paper" or is_dask(data)):
             raise ValueError(
                 'components needs data in memory and a weighting that is not "paper", whose '

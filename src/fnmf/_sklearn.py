@@ -1,4 +1,6 @@
-"""What scikit-learn has only since 1.9, or does not promise: nothing else here knows of it.
+"""What scikit-learn has only since 1.9, or not at all, or does not promise.
+
+Nothing else here knows of it.
 
 Callbacks (``sklearn.callback``) are experimental. Without them estimators have no
 ``set_callbacks``, and fits are the same.
@@ -9,6 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, NoReturn, TypeVar, cast
+
+import numpy as np
+from sklearn.utils import check_random_state
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
@@ -51,11 +56,25 @@ with suppress(ModuleNotFoundError):
     CallbackSupportMixin, with_callbacks = _callback.CallbackSupportMixin, _callback.with_callbacks
 
 
+def has_callbacks(estimator: Any) -> bool:
+    """Whether anybody wants to be told of a fit."""
+    return hasattr(estimator, "_skl_callbacks")
+
+
 def fit_context(estimator: Any, max_subtasks: int) -> Any:
-    """The context in which callbacks of ``estimator`` are told of a fit; None if it has none."""
-    if not hasattr(estimator, "_skl_callbacks"):
-        return None
+    """The context in which callbacks of ``estimator`` are told of a fit."""
     return estimator._init_callback_context(max_subtasks=max_subtasks)
+
+
+def as_random_state(random_state: Any) -> np.random.RandomState:
+    """A ``RandomState`` from a seed, ``None``, a ``RandomState`` or a ``numpy.random.Generator``.
+
+    A generator is drawn from once, so that it goes on as one expects of it: generators in equal
+    states lead to equal results, and the same one used twice to different ones.
+    """
+    if isinstance(random_state, np.random.Generator):
+        return np.random.RandomState(random_state.integers(2**32, size=4, dtype=np.uint32))
+    return check_random_state(random_state)
 
 
 def kmeans_threads() -> int:

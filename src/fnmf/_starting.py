@@ -13,7 +13,7 @@ from fnmf.data import Data
 
 
 def with_start(settings: Settings, estimator: Any, data: Data) -> Settings:
-    """Settings whose start are the factors of a fitted model, if they ask for it."""
+    """Settings whose start are the factors of a fitted model, if there is one."""
     warm = settings.warm_start and hasattr(estimator, "components_")
     model: Any = estimator if warm else settings.init
     if isinstance(model, str | tuple | list):

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from fnmf._fitted import Fitted, FittedClusters
 from fnmf._settings import Settings
 from fnmf._sklearn import checked_weights
-from fnmf.data import Data, DistinctRows, distinct_rows, is_dask, view_of
+from fnmf.data import Data, DistinctRows, View, as_counts, distinct_rows, is_dask, view_of
 
 # Of more rows than this a copy without the few that repeat others is not worth its memory.
 _MANY = 100_000
@@ -70,13 +70,14 @@ class CountedRows:
             few = found is not None and 2 * len(found.rows) <= len(found.groups)
             if found is None or (weights is None and len(found.groups) > _MANY and not few):
                 return None
-            return cls(data, _enough(_as_counts(found), settings))
+            found = found._replace(weights=as_counts(found.weights))
+            return cls(data, enough_rows(found, settings))
         if weights is None or np.all(weights == 1):
             return None
         rows = np.flatnonzero(weights > 0)
         index = np.full(len(weights), -1, np.int64)
         index[rows] = np.arange(len(rows))
-        return cls(data, _as_counts(DistinctRows(rows, weights[rows], index)))
+        return cls(data, DistinctRows(rows, as_counts(weights[rows]), index))
 
     @property
     def rows(self) -> Data:
@@ -140,14 +141,20 @@ def place_absent(estimator: Any, data: Data, absent: np.ndarray) -> None:
         estimator.embedding_[absent] = estimator._new_rows("encode", new)
 
 
-def _as_counts(found: DistinctRows) -> DistinctRows:
-    weights = found.weights
-    if weights is None or weights.mean() >= 1:
-        return found
-    return found._replace(weights=weights / weights.mean())
+def counted_batch(data: Data, weights: np.ndarray | None, settings: Settings) -> View:
+    """The distinct rows of a batch that count, with their weights as they are.
+
+    All rows, as a plain view, if each counts once and none equals another.
+    """
+    view = view_of(data)
+    found = distinct_rows(view, weights)
+    if found is None or (weights is None and len(found.groups) > _MANY):
+        return view
+    found = enough_rows(found, settings)
+    return view.subset(found.rows).weighing(found.weights)
 
 
-def _enough(found: DistinctRows, settings: Settings) -> DistinctRows:
+def enough_rows(found: DistinctRows, settings: Settings) -> DistinctRows:
     """Rows repeated, each copy with its share of the weight, until a fit has what it needs.
 
     As many as clusters and neighbours that samples which repeat each other were asked for.

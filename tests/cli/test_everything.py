@@ -99,8 +99,12 @@ def test_genes_in_rows_turned_round_are_features(run, tmp_path):
     assert "names the rows" not in shown
 
 
-def test_every_remedy_has_words_in_the_command():
+def test_every_remedy_names_options_that_the_command_has(run):
     assert COMMAND_REMEDIES.keys() == REMEDIES.keys()
+    known = run("cluster", "--help").output
+    for words in COMMAND_REMEDIES.values():
+        assert "=" not in words
+        assert all(option in known for option in re.findall(r"--[a-z-]+", words))
 
 
 @pytest.mark.parametrize(

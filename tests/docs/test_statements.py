@@ -13,8 +13,8 @@ from sklearn.datasets import load_wine
 import fnmf.relevance.choice as choice
 from fnmf import choose_n_components
 from fnmf.experiments import methods
+from fnmf.relevance.candidates import Candidate
 from fnmf.relevance.defaults import DEFAULTS
-from fnmf.relevance.search import Candidate
 from fnmf.reporting._settings import number_of_clusters
 
 ROOT = Path(__file__).parents[2]

@@ -5,10 +5,11 @@ import pytest
 import scipy.sparse as sp
 
 from fnmf.data import view_of
-from fnmf.relevance.preparations import duplicate_groups, duplicate_weights, redundancy
+from fnmf.relevance.candidates import duplicate_weights, redundancy
+from fnmf.relevance.halves import association
+from fnmf.relevance.preparations import duplicate_groups
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import candidate_score
-from fnmf.relevance.structure import association
 
 
 def table_of(X: np.ndarray, *, sparse: bool = False) -> SampleTable:

@@ -52,3 +52,20 @@ def test_sparse_and_dense_batches_mix():
         assert type(reservoir.rows) is type(first)
         rows = reservoir.rows if isinstance(first, np.ndarray) else reservoir.rows.toarray()
         np.testing.assert_array_equal(np.sort(rows, axis=0), np.sort(np.vstack([X, X]), axis=0))
+
+
+@pytest.mark.parametrize("size", [20_000, 2_000, 200])
+def test_rows_count_in_the_sample_as_they_do_in_the_stream(size):
+    """Rows of weight 3 are three quarters of all rows, whether they all have room or few do."""
+    rng = np.random.RandomState(0)
+    reservoir = Reservoir.empty(np.empty((0, 1)), np.dtype(float))
+    counts = np.where(np.arange(2000) % 2 == 0, 3.0, 1.0)
+    for _ in range(10):
+        reservoir.add(counts[:, None], 0.0, size, rng, counts)
+    own = reservoir.sample_weight
+    heavy = own[reservoir.rows[:, 0] == 3].sum() / own.sum()
+    assert heavy == pytest.approx(0.75, abs=0.08 if size == 200 else 0.03)
+    if size == 20_000:
+        np.testing.assert_array_equal(own, reservoir.counts)
+    reservoir.counts = np.ones(len(reservoir))
+    assert reservoir.sample_weight is None

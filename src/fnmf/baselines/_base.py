@@ -16,7 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from fnmf._random import as_random_state
+from fnmf._sklearn import as_random_state
+from fnmf.baselines._documented import complete_docstring
 from fnmf.baselines._matrix import Matrix, is_sparse
 from fnmf.baselines._rank import StructuredGraph
 from fnmf.data import MappedCSR
@@ -28,11 +29,38 @@ class Competitor(BaseEstimator):
 
     Not a ``ClusterMixin``: scikit-learn's checks feed negative data to every one of those, and
     most methods here must refuse them. The methods that need not add the mixin themselves.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Clusters.
+    n_neighbors : int, default=5
+        Neighbours of each sample in the graph.
+    graph : "adaptive" or sparse matrix of shape (n_samples, n_samples), default="adaptive"
+        Adaptive-neighbour graph, or a symmetric one of the user's.
+    n_init : int, default=1
+        Starts; the one with the lowest objective is kept.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of everything that is drawn, starts of k-means among it.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        Clusters.
     """
 
     n_clusters: int
     labels_: np.ndarray
     _non_negative = False
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # A class without parameters is only the base of others.
+        if cls.__init__ is not object.__init__:
+            bases = [base for base in reversed(cls.__mro__[1:]) if issubclass(base, Competitor)]
+            complete_docstring(cls, bases)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -102,6 +130,50 @@ class Competitor(BaseEstimator):
         return np.ascontiguousarray(checked, dtype=np.float64)
 
 
+class WeightedCompetitor(Competitor):
+    """A competitor whose objective is a sum over samples, each as often as it counts."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn the clusters, and all that the attributes hold.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples; factorisations take non-negative ones.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many samples each counts in the objective; one of weight 0 is not there, and has
+            the codes and the cluster of a new one.
+
+        Returns
+        -------
+        self : object
+        """
+        self._learn(X, sample_weight)
+        return self
+
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+        """Fit and return the cluster of each sample, ``labels_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Samples.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), default=None
+            As how many samples each counts.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+        """
+        return self.fit(X, sample_weight=sample_weight).labels_
+
+    @abstractmethod
+    def _learn(self, X: Any, sample_weight: Any = None) -> None:
+        """Check the parameters, then the data, and set the attributes."""
+
+
 class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competitor):
     """A competitor with codes, also of new rows."""
 
@@ -131,7 +203,31 @@ class Factorisation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Competito
 
 
 class GraphClusterer(ClusterMixin, Competitor):
-    """Fitted attributes of the methods that learn a graph with a given number of components."""
+    """Fitted attributes of the methods that learn a graph with a given number of components.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Connected components wanted.
+    max_iter : int, default=30
+        Steps of the search for λ.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        The connected component of each sample.
+    graph_ : csr_array of shape (n_samples, n_samples)
+        Learned similarities S; rows sum to 1.
+    n_connected_components_ : int
+        Components of ``graph_``, equal to ``n_clusters`` on success.
+    converged_ : bool
+        Whether that is so. Otherwise a ``ConvergenceWarning`` says what to change.
+    history_ : ndarray
+        One row an iteration: total, fit, rank (2λ tr(FᵀLF)), strength (λ),
+        n_connected_components.
+    n_iter_ : int
+        Iterations done.
+    """
 
     graph_: sp.csr_array
     n_connected_components_: int

@@ -26,34 +26,20 @@ class CAN(GraphClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Connected components wanted.
     n_neighbors : int, optional
         Neighbours of each sample, k. By default 15, or as many as the samples allow.
     neighborhood : {"local", "full"}, default="local"
         Learn similarities to the k nearest neighbours in the input space, or to all samples
         (quadratic time; memory stays that of the learned graph), itself among them: as in the
         authors' program a sample may keep a share s_ii, which ties it to nobody.
-    max_iter : int, default=30
-        Steps of the search for λ.
-    n_jobs : int, optional
-        Threads of the neighbour search. The result does not depend on it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        The connected component of each sample.
     graph_ : csr_array of shape (n_samples, n_samples)
         Learned similarities S; rows sum to 1. With "full", s_ii counts too.
-    n_connected_components_ : int
-        Components of ``graph_``, equal to ``n_clusters`` on success.
-    converged_ : bool
-        Whether that is so. Otherwise a ``ConvergenceWarning`` says what to change.
     history_ : ndarray
         One row an iteration: total, fit, rank (2λ tr(FᵀLF)), strength (λ),
         n_connected_components. Empty if the initial graph already has enough components.
-    n_iter_ : int
-        Iterations done.
 
     References
     ----------

@@ -30,8 +30,6 @@ class CLR(GraphClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Connected components wanted.
     n_neighbors : int, default=5
         Neighbours in the adaptive-neighbour graph A.
     graph : "adaptive" or sparse matrix of shape (n_samples, n_samples), default="adaptive"
@@ -40,17 +38,9 @@ class CLR(GraphClusterer):
         Distance between S and A.
     rank_strength : float, default=0.1
         λ at the start of the search.
-    max_iter : int, default=30
-        Steps of the search for λ.
-    n_jobs : int, optional
-        Threads of the neighbour search. The result does not depend on it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        The connected component of each sample.
-    graph_ : csr_array of shape (n_samples, n_samples)
-        Learned similarities S; rows sum to 1.
     n_connected_components_ : int
         Components of ``graph_``, equal to ``n_clusters`` on success. If A has more to begin
         with, the method has no answer: A is returned, and a larger ``n_neighbors`` is needed.
@@ -59,8 +49,6 @@ class CLR(GraphClusterer):
     history_ : ndarray
         One row an iteration: total, fit (‖S − A‖), rank (2λ tr(FᵀLF)), strength (λ),
         n_connected_components. Empty if A already has enough components.
-    n_iter_ : int
-        Iterations done.
 
     References
     ----------

@@ -30,13 +30,9 @@ class ConsensusKMeans(Rival):
         Runs of k-means.
     share : float, default=0.8
         Part of the samples in each run.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the parts and of k-means.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Clusters.
     stability_ : ndarray of shape (n_samples,)
         Mean of M_ij over the others of a sample's cluster: near 1 where all runs agree.
 

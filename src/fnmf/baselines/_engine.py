@@ -1,6 +1,7 @@
 """NMF, RNMF and GNMF on the solver of FNMF: the same, without feature weights."""
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from fnmf.affinity import Attraction
-from fnmf.baselines._base import Factorisation, as_seed
-from fnmf.data import Data, View, view_of, working_dtype
+from fnmf.baselines._base import Factorisation, WeightedCompetitor, as_seed
+from fnmf.baselines._weighted_rows import WeightedRows, weighted_rows
+from fnmf.data import Scaling, View, view_of, working_dtype
 from fnmf.execution import Runner, threads
 from fnmf.factorization import initial_factors
 from fnmf.factorization.solver import (
@@ -38,8 +40,40 @@ _MIN_ITER = 30
 _MAX_SEED = np.iinfo(np.int32).max
 
 
-class EngineFactorisation(Factorisation):
-    """X ≈ V Uᵀ by multiplicative updates; subclasses say which terms the objective has."""
+class EngineFactorisation(WeightedCompetitor, Factorisation):
+    """X ≈ V Uᵀ by multiplicative updates; subclasses say which terms the objective has.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Columns of V, and clusters.
+    init : {"random", "nndsvda", "kmeans"} or tuple of arrays, default="random"
+        Start; a tuple holds an embedding (n_samples, n_clusters) and components (n_clusters,
+        n_features).
+    max_iter : int, default=300
+        Iterations of each start.
+    tol : float, default=1e-6
+        After 30 iterations, one that changes the objective by less than ``tol`` and the
+        representation by less than ten times ``tol``, both relative, is the last.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n_samples,)
+        k-means on the rows of ``embedding_``.
+    embedding_ : ndarray of shape (n_samples, n_clusters)
+        V.
+    components_ : ndarray of shape (n_clusters, n_features)
+        Uᵀ, rows of unit length; V takes the scale, once, at the end.
+    objective_ : float
+        The objective at the end.
+    converged_ : bool
+        Whether it settled; if not, a ``ConvergenceWarning`` says so. Multiplicative updates
+        are slow and often use all iterations.
+    history_ : ndarray
+        One row an iteration: total, reconstruction, smoothness (0 without a graph).
+    n_iter_ : int
+        Iterations of the start that was kept.
+    """
 
     _non_negative = True
     _row_weights: RowWeights = EvenRows()
@@ -63,45 +97,50 @@ class EngineFactorisation(Factorisation):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _learn(self, X: Any) -> None:
+    def _learn(self, X: Any, sample_weight: Any = None) -> None:
         """Learn basis, representation and clusters."""
         n_clusters = check_integer("n_clusters", self.n_clusters, low=1)
         check_integer("max_iter", self.max_iter, low=1)
         check_real("tol", self.tol)
         n_init = check_integer("n_init", self.n_init, low=1)
-        smoothness = self._smoothness()
+        self._smoothness()
         checked = check_data(self, X, reset=True, min_samples=2)
         data = in_ordinary_units(self, checked, reset=True)
-        if n_clusters > data.shape[0]:
+        rows = weighted_rows(data, sample_weight)
+        if n_clusters > rows.view.shape[0]:
             raise ValueError(
-                f"n_clusters={n_clusters} is more than n_samples={data.shape[0]}; lower n_clusters."
+                f"n_clusters={n_clusters} is more than n_samples={rows.view.shape[0]}; "
+                "lower n_clusters."
             )
         init = check_init(self.init, data, n_clusters)
+        if isinstance(init, tuple):
+            init = init[0][rows.places], init[1]
         seed = as_seed(self.random_state)
         # The first start depends on the seed alone, however many follow.
         seeds = [seed, *np.random.RandomState(seed).randint(_MAX_SEED, size=n_init - 1)]
         with threads(self.n_jobs) as runner:
-            graph = self._neighbor_graph(data, runner)
-            context = ExecutionContext(view_of(data), runner)
+            graph = self._neighbor_graph(rows, runner)
             runs = (
-                self._run(context, graph, smoothness, init, np.random.RandomState(one))
+                self._run(rows.view, runner, graph, init, np.random.RandomState(one))
                 for one in seeds
             )
             best = min(runs, key=lambda run: run.history["total"][-1])
-        self._keep(best, n_clusters, seed)
+        self._keep(best, rows, seed)
 
     def _encode(self, X: Any) -> np.ndarray:
         """Representation of new rows, each solved on its own with the basis as fitted."""
         data = in_ordinary_units(self, check_data(self, X, reset=False), reset=False)
+        return self._codes(view_of(data)).astype(working_dtype(data.dtype))
+
+    def _codes(self, view: View) -> np.ndarray:
         # The graph term was weighed before the columns of U were scaled to unit length.
         U = self.components_.T.astype(np.float64) * self._scales
         model = RowModel(U, np.ones((1, len(U))), on_residual=False, shared=np.ones(1))
-        view = view_of(data)
         with threads(self.n_jobs) as runner:
             V, _, _ = encode(view, model, runner, self._attraction(view, runner))
-        return (V * self._scales).astype(working_dtype(data.dtype))
+        return V * self._scales
 
-    def _neighbor_graph(self, data: Data, runner: Runner) -> sp.csr_array | None:
+    def _neighbor_graph(self, rows: WeightedRows, runner: Runner) -> sp.csr_array | None:
         return None
 
     def _attraction(self, view: View, runner: Runner) -> Attraction | None:
@@ -111,46 +150,63 @@ class EngineFactorisation(Factorisation):
     def _smoothness(self) -> float:
         return 0.0
 
+    def _factors_of_rows(self, weights: np.ndarray) -> np.ndarray:
+        """What rows and codes are multiplied with, so that residuals count by these weights."""
+        return np.sqrt(weights)
+
     def _start(
-        self, context: ExecutionContext, init: Any, rng: np.random.RandomState
+        self, view: View, runner: Runner, init: Any, rng: np.random.RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
         """U and V to begin with."""
-        return initial_factors(context.view, self.n_clusters, init, 1.0, rng, context.runner)
+        return initial_factors(view, self.n_clusters, init, 1.0, rng, runner)
 
     def _run(
         self,
-        context: ExecutionContext,
+        view: View,
+        runner: Runner,
         graph: sp.csr_array | None,
-        smoothness: float,
         init: Any,
         rng: np.random.RandomState,
     ) -> Result:
-        view = context.view
-        U, V = self._start(context, init, rng)
-        # One weighting of ones, fully used by every sample: no weights at all.
+        U, V = self._start(view, runner, init, rng)
+        each = None
+        if view.weights is not None:
+            each = self._factors_of_rows(view.weights)
+            V = V * each[:, None].astype(V.dtype)
+            d = view.shape[1]
+            view = view.scaled(Scaling(each, np.full(d, np.inf), np.ones(d))).weighing(None)
+        # One weighting of ones, fully used by every sample: no weights of features at all.
         factors = Factors(U, V, np.ones((1, 1), V.dtype), np.ones((1, len(U))))
         objective = Objective(
             weighting=FixedWeighting(),
-            ties=graph_ties(graph, smoothness, view.dtype),
+            ties=graph_ties(graph, self._smoothness(), view.dtype, each),
             rows=self._row_weights,
             basis=FreeBasis(),
             shared=True,
         )
         stopping = Stopping(max_iter=self.max_iter, min_iter=_MIN_ITER, tol=float(self.tol))
-        return solve(context, objective, factors, "mu-fast", stopping)
+        context = ExecutionContext(view, runner)
+        result = solve(context, objective, factors, "mu-fast", stopping)
+        return replace(result, factors=result.factors.without(each))
 
-    def _keep(self, best: Result, n_clusters: int, seed: int) -> None:
+    def _keep(self, best: Result, rows: WeightedRows, seed: int) -> None:
         U, V = best.factors.U, best.factors.V
         scales = np.linalg.norm(U.astype(np.float64), axis=0)
         self._scales = np.where(scales > 0, scales, 1.0)
         self.components_ = np.ascontiguousarray((U / self._scales).T, dtype=V.dtype)
         self.embedding_ = (V * self._scales).astype(V.dtype)
-        self._n_features_out = n_clusters
+        self._n_features_out = self.n_clusters
         kept = best.history[["total", "reconstruction", "smoothness"]]
         self.history_ = repack_fields(kept).copy()
         self.objective_ = float(self.history_["total"][-1])
         self.n_iter_, self.converged_ = best.n_iter, bool(best.converged)
-        self.labels_ = kmeans_on(self.embedding_, n_clusters, seed).labels_
+        kmeans = kmeans_on(self.embedding_, self.n_clusters, seed, rows.view.weights)
+        self.labels_ = kmeans.labels_
+        if rows.absent is not None:
+            self._held_codes = self.embedding_
+            codes = self._codes(rows.absent).astype(V.dtype)
+            self.embedding_ = rows.together(self.embedding_, codes)
+            self.labels_ = rows.together(kmeans.labels_, kmeans.predict(codes))
         if not self.converged_:
             warnings.warn(
                 f"{type(self).__name__} stopped at max_iter={self.max_iter} before it had "

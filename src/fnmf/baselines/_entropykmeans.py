@@ -7,14 +7,15 @@ import numpy as np
 from sklearn.cluster import kmeans_plusplus
 from sklearn.exceptions import ConvergenceWarning
 
-from fnmf.baselines._base import as_seed
+from fnmf._weights import check_sample_weight
+from fnmf.baselines._base import WeightedCompetitor, as_seed
 from fnmf.baselines._lloyd import means, nearest_centres, squared, within
 from fnmf.baselines._matrix import Matrix, dense
 from fnmf.baselines._rival import CentreRival, count_rows
 from fnmf.validation import check_integer, check_real
 
 
-class EntropyKMeans(CentreRival):
+class EntropyKMeans(WeightedCompetitor, CentreRival):
     """Entropy-weighted k-means: clusters in subspaces, each with its own feature weights.
 
     Clusters, centres z_l and weights λ_l minimise
@@ -27,21 +28,15 @@ class EntropyKMeans(CentreRival):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Clusters.
     entropy : float, default=1.0
         γ, in the units of a squared feature times the samples of a cluster.
     n_init : int, default=10
         Starts with k-means++; the one with the lowest objective is kept.
     max_iter : int, default=100
         Iterations of each start.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the starts.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Clusters.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Means.
     cluster_weights_ : ndarray of shape (n_clusters, n_features)
@@ -91,19 +86,27 @@ class EntropyKMeans(CentreRival):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _learn(self, X: Any) -> None:
+    def _learn(self, X: Any, sample_weight: Any = None) -> None:
         """Learn clusters and weights."""
         check_real("entropy", self.entropy, strict=True)
         n_init = check_integer("n_init", self.n_init, low=1)
         max_iter = check_integer("max_iter", self.max_iter, low=1)
         rows, n_clusters = self._check_scaled(X)
+        counts = check_sample_weight(sample_weight, rows)
+        whole = rows
+        if counts is not None:
+            rows, counts = rows[counts > 0], counts[counts > 0]
         n_clusters = count_rows(rows, n_clusters)
         entropy = float(self.entropy) * self._scale**2
         generator = np.random.RandomState(as_seed(self.random_state) % 2**32)
-        runs = [descend(rows, n_clusters, entropy, max_iter, generator) for _ in range(n_init)]
+        runs = [
+            descend(rows, n_clusters, entropy, max_iter, generator, counts) for _ in range(n_init)
+        ]
         best = min(runs, key=lambda run: run[3])
         self.labels_, centres, self.cluster_weights_, objective, self.n_iter_ = best
         self.cluster_centers_ = centres / self._scale
+        if counts is not None:
+            self.labels_ = self._assigned(whole)
         self.objective_ = objective / self._scale**2
         self.converged_ = self.n_iter_ < max_iter
         if not self.converged_:
@@ -120,28 +123,33 @@ class EntropyKMeans(CentreRival):
 
 
 def descend(
-    X: Matrix, n_clusters: int, entropy: float, max_iter: int, generator: np.random.RandomState
+    X: Matrix,
+    n_clusters: int,
+    entropy: float,
+    max_iter: int,
+    generator: np.random.RandomState,
+    counts: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float, int]:
     """One start: labels, centres, weights, objective, iterations."""
-    centres, _ = kmeans_plusplus(X, n_clusters, random_state=generator)
+    centres, _ = kmeans_plusplus(X, n_clusters, sample_weight=counts, random_state=generator)
     centres = dense(centres)
     weights = np.full((n_clusters, X.shape[1]), 1.0 / X.shape[1])
     squares = squared(X)
     labels = nearest_centres(X, centres, weights)
     iteration = 0
     for iteration in range(1, max_iter + 1):  # noqa: B007
-        moved, sizes = means(X, labels, n_clusters)
+        moved, sizes = means(X, labels, n_clusters, counts)
         centres = np.where(sizes[:, None] > 0, moved, centres)
-        scatter = within(squares, labels, centres, sizes)
+        scatter = within(squares, labels, centres, sizes, counts)
         weights = entropy_weights(scatter, entropy)
         before = labels
         labels = nearest_centres(X, centres, weights)
         if np.array_equal(before, labels):
             break
     # The last assignment is counted as well, if it was cut off before it settled.
-    centres_now, sizes = means(X, labels, n_clusters)
+    centres_now, sizes = means(X, labels, n_clusters, counts)
     centres = np.where(sizes[:, None] > 0, centres_now, centres)
-    scatter = within(squares, labels, centres, sizes)
+    scatter = within(squares, labels, centres, sizes, counts)
     surprise = np.sum(weights * np.log(np.maximum(weights, np.finfo(float).tiny)))
     total = float(np.sum(weights * scatter) + entropy * surprise)
     return labels, centres, weights, total, iteration

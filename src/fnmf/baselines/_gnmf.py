@@ -8,10 +8,10 @@ import scipy.sparse as sp
 from fnmf.affinity import Attraction, attraction, neighbor_graph, neighbors_of
 from fnmf.baselines._base import check_neighbors
 from fnmf.baselines._engine import EngineFactorisation
-from fnmf.data import Data, View, view_of, working_dtype
+from fnmf.baselines._weighted_rows import WeightedRows
+from fnmf.data import View, view_of
 from fnmf.execution import Runner
 from fnmf.factorization import initial_factors
-from fnmf.factorization.solver import ExecutionContext
 from fnmf.validation import check_choice, check_graph, check_real
 
 
@@ -27,56 +27,23 @@ class GNMF(EngineFactorisation):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Columns of V, and clusters.
     smoothness : float, default=100.0
         λ, the weight of the graph term.
-    n_neighbors : int, default=5
-        Neighbours of each sample in the graph.
     graph : {"adaptive", "binary"} or sparse matrix of shape (n_samples, n_samples), \
             default="adaptive"
         Adaptive-neighbour graph; or weight 1 between samples of which one is among the nearest
         of the other, as in the original article (the best λ is then about ten times smaller);
         or a symmetric graph of the user's.
-    init : {"random", "nndsvda", "kmeans"} or tuple of arrays, default="random"
-        Start; a tuple holds an embedding (n_samples, n_clusters) and components (n_clusters,
-        n_features).
     normalize_start : bool, default=False
         Start as the author's program does: random numbers between 0 and 1 that are not brought to
         the size of the data, and the columns of U scaled to unit length, V taking the scale. The
         graph term is then larger beside the data term in the first iterations; some data gain by
         it and some lose.
-    max_iter : int, default=300
-        Iterations of each start.
-    tol : float, default=1e-6
-        After 30 iterations, one that changes the objective by less than ``tol`` and the
-        representation by less than ten times ``tol``, both relative, is the last.
-    n_init : int, default=1
-        Starts; the one with the lowest objective is kept.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start and of k-means.
-    n_jobs : int, optional
-        Threads. The result does not depend on it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        k-means on the rows of ``embedding_``.
-    embedding_ : ndarray of shape (n_samples, n_clusters)
-        V.
-    components_ : ndarray of shape (n_clusters, n_features)
-        Uᵀ, rows of unit length; V takes the scale, once, at the end.
     graph_ : csr_array of shape (n_samples, n_samples)
-        The neighbour graph.
-    objective_ : float
-        The objective at the end.
-    converged_ : bool
-        Whether it settled; if not, a ``ConvergenceWarning`` says so. Multiplicative updates
-        are slow and often use all iterations.
-    history_ : ndarray
-        One row an iteration: total, reconstruction, smoothness.
-    n_iter_ : int
-        Iterations of the start that was kept.
+        The neighbour graph; of the samples that count, if some have weight 0.
 
     Notes
     -----
@@ -132,35 +99,45 @@ class GNMF(EngineFactorisation):
         return check_real("smoothness", self.smoothness)
 
     def _start(
-        self, context: ExecutionContext, init: Any, rng: np.random.RandomState
+        self, view: View, runner: Runner, init: Any, rng: np.random.RandomState
     ) -> tuple[np.ndarray, np.ndarray]:
         if not self.normalize_start:
-            return super()._start(context, init, rng)
+            return super()._start(view, runner, init, rng)
         # With this factor random numbers stay as they were drawn, between 0 and 1.
-        mean = float(context.view.mean()) if isinstance(init, str) and init == "random" else 0.0
+        mean = float(view.mean()) if isinstance(init, str) and init == "random" else 0.0
         scale = self.n_clusters / (4.0 * mean) if mean > 0 else 1.0
-        U, V = initial_factors(context.view, self.n_clusters, init, scale, rng, context.runner)
+        U, V = initial_factors(view, self.n_clusters, init, scale, rng, runner)
         lengths = np.linalg.norm(U.astype(np.float64), axis=0)
         lengths = np.where(lengths > 0, lengths, 1.0)
         return (U / lengths).astype(U.dtype), (V * lengths).astype(V.dtype)
 
-    def _neighbor_graph(self, data: Data, runner: Runner) -> sp.csr_array:
-        self._fit_X = data
-        if not isinstance(self.graph, str):
-            self.graph_ = check_graph(self.graph, data.shape[0], working_dtype(data.dtype))
-            return self.graph_
-        check_choice("graph", self.graph, ("adaptive", "binary"))
-        k = check_neighbors(self.n_neighbors, data.shape[0], 5)
-        if self.graph == "adaptive":
-            self.graph_ = neighbor_graph(view_of(data), k, "exact", runner)
+    def _neighbor_graph(self, rows: WeightedRows, runner: Runner) -> sp.csr_array:
+        view = rows.view
+        self._fit_X = view.X
+        self.__dict__.pop("_held_codes", None)
+        adaptive = isinstance(self.graph, str) and self.graph == "adaptive"
+        if isinstance(self.graph, str):
+            check_choice("graph", self.graph, ("adaptive", "binary"))
+            k = check_neighbors(self.n_neighbors, view.shape[0], 5)
+            if adaptive:
+                self.graph_ = neighbor_graph(view, k, "exact", runner)
+            else:
+                self.graph_ = binary_graph(view, k, runner)
         else:
-            self.graph_ = binary_graph(view_of(data), k, runner)
+            absent = 0 if rows.absent is None else rows.absent.shape[0]
+            graph = check_graph(self.graph, view.shape[0] + absent, view.dtype)
+            self.graph_ = sp.csr_array(graph[rows.places][:, rows.places]) if absent else graph
+        if view.weights is not None and not adaptive:
+            # Each copy of a sample would have these ties to each copy of the other.
+            each = sp.diags_array(view.weights.astype(view.dtype))
+            self.graph_ = sp.csr_array(each @ self.graph_ @ each)
         return self.graph_
 
     def _attraction(self, view: View, runner: Runner) -> Attraction | None:
         if self.smoothness == 0:
             return None
-        codes, strength = self.embedding_ / self._scales, float(self.smoothness)
+        codes = getattr(self, "_held_codes", self.embedding_) / self._scales
+        strength = float(self.smoothness)
         return attraction(view_of(self._fit_X), view, codes, self.n_neighbors, strength, runner)
 
 

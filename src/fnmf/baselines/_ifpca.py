@@ -32,17 +32,11 @@ class IFPCA(Rival):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Clusters.
     n_simulations : int, optional
         Draws of the null distribution; by default ten for each feature, at least 10,000.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the simulation and of k-means.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Clusters.
     scores_ : ndarray of shape (n_features,)
         Kolmogorov-Smirnov distances times √n, standardised over the features; −∞ for a constant
         feature.

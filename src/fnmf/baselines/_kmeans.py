@@ -8,29 +8,24 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.sparsefuncs import mean_variance_axis
 from sklearn.utils.validation import check_is_fitted
 
-from fnmf.baselines._base import Competitor, as_seed
+from fnmf._weights import check_sample_weight
+from fnmf.baselines._base import WeightedCompetitor, as_seed
 from fnmf.baselines._matrix import Matrix, is_sparse
 from fnmf.baselines._rival import count_rows
 
 _STARTS = 10
 
 
-class KMeans(ClusterMixin, Competitor):
+class KMeans(ClusterMixin, WeightedCompetitor):
     """scikit-learn's k-means with ten starts, by default on columns of unit variance.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Clusters.
     standardize : bool, default=True
         Whether columns are divided by their standard deviation first.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the starts.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Clusters.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)
         Their centres, in the units of the data.
     scale_ : ndarray of shape (n_features,)
@@ -62,22 +57,22 @@ class KMeans(ClusterMixin, Competitor):
         self.standardize = standardize
         self.random_state = random_state
 
-    def _learn(self, X: Any) -> None:
+    def _learn(self, X: Any, sample_weight: Any = None) -> None:
         """Find the clusters."""
         rows, n_clusters = self._check_fit(X)
+        weights = check_sample_weight(sample_weight, rows)
         spread = np.ones(rows.shape[1])
         if self.standardize:
-            data: Any = rows
-            variance = mean_variance_axis(data, axis=0)[1] if is_sparse(rows) else data.var(axis=0)
-            spread = np.sqrt(np.asarray(variance, dtype=float))
+            spread = np.sqrt(_variances(rows, weights))
         self.scale_ = np.where(spread > 0, spread, 1.0)
         scaled = self._scaled(rows)
+        there = slice(None) if weights is None else np.flatnonzero(weights)
         model = sklearn.cluster.KMeans(
-            count_rows(scaled, n_clusters),
+            count_rows(scaled[there], n_clusters),
             n_init=_STARTS,
             random_state=as_seed(self.random_state) % 2**32,
-        ).fit(scaled)
-        self.labels_ = model.labels_
+        ).fit(scaled[there], sample_weight=None if weights is None else weights[there])
+        self.labels_ = model.labels_ if weights is None else model.predict(scaled)
         self.cluster_centers_ = model.cluster_centers_ * self.scale_
 
     def predict(self, X: Any) -> np.ndarray:
@@ -106,3 +101,14 @@ class KMeans(ClusterMixin, Competitor):
 
             return rows @ sp.diags_array(1 / self.scale_)
         return rows / self.scale_
+
+
+def _variances(rows: Matrix, weights: np.ndarray | None) -> np.ndarray:
+    """Variance of each column, rows as often as they count, (d,)."""
+    data: Any = rows
+    if is_sparse(rows):
+        return np.asarray(mean_variance_axis(data, axis=0, weights=weights)[1], dtype=float)
+    if weights is None:
+        return np.asarray(data.var(axis=0), dtype=float)
+    mean = np.average(data, axis=0, weights=weights)
+    return np.average((data - mean) ** 2, axis=0, weights=weights)

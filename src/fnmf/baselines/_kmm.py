@@ -31,8 +31,6 @@ class KMM(GraphClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Connected components wanted.
     n_prototypes : int, optional
         Prototypes at the start, m; by default ⌊√(n_samples · n_clusters)⌋.
     n_neighbors : int, optional
@@ -49,25 +47,15 @@ class KMM(GraphClusterer):
         Rounds, each with a search for λ and a move of the prototypes.
     max_inner : int, default=30
         Steps of one search for λ.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the prototypes.
-    n_jobs : int, optional
-        Threads of the neighbour search. The result does not depend on it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        The connected component of each sample.
     graph_ : csr_array of shape (n_samples, n_prototypes)
         Learned similarities S; rows sum to 1.
     prototypes_ : ndarray of shape (n_prototypes, n_features)
         The prototypes of ``graph_``.
     prototype_labels_ : ndarray of shape (n_prototypes,)
         The component of each prototype, −1 for one without samples.
-    n_connected_components_ : int
-        Components of ``graph_``, equal to ``n_clusters`` on success.
-    converged_ : bool
-        Whether that is so. Otherwise a ``ConvergenceWarning`` says what to change.
     history_ : ndarray
         One row a round: total, n_connected_components, n_prototypes, n_inner (steps for λ).
     n_iter_ : int

@@ -57,15 +57,9 @@ class LCNMF(Factorisation):
         Projected gradient steps on G in each iteration.
     max_iter : int, default=60
         Iterations.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start and of k-means.
-    n_jobs : int, optional
-        Threads of the neighbour search. The result does not depend on it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Clusters.
     embedding_ : ndarray of shape (n_samples, n_centroids)
         G.
     components_ : ndarray of shape (n_centroids, n_features)

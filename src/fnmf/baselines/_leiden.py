@@ -36,19 +36,9 @@ class Leiden(Rival):
         Communities wanted; ignored when ``resolution`` is given.
     resolution : float, optional
         γ; larger means more and smaller communities.
-    n_neighbors : int, default=5
-        Neighbours of each sample in the graph.
-    graph : "adaptive" or sparse matrix of shape (n_samples, n_samples), default="adaptive"
-        Adaptive-neighbour graph, or a symmetric one of the user's.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the search.
-    n_jobs : int, optional
-        Threads of the neighbour search. The result does not depend on it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Communities.
     resolution_ : float
         γ.
     converged_ : bool

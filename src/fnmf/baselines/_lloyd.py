@@ -16,19 +16,26 @@ def nearest_centres(X: Matrix, centres: np.ndarray, weights: np.ndarray) -> np.n
     return np.argmin(costs, axis=1)
 
 
-def means(X: Matrix, labels: np.ndarray, n_clusters: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean of each cluster, and its size; the mean of an empty one is 0."""
+def means(
+    X: Matrix, labels: np.ndarray, n_clusters: int, counts: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean of each cluster, and its size, rows as often as they count; 0 for an empty one."""
     n = len(labels)
-    members = sp.csr_array((np.ones(n), (labels, np.arange(n))), shape=(n_clusters, n))
-    sizes = np.bincount(labels, minlength=n_clusters)
-    return dense(members @ X) / np.maximum(sizes, 1)[:, None], sizes
+    own = np.ones(n) if counts is None else counts
+    members = sp.csr_array((own, (labels, np.arange(n))), shape=(n_clusters, n))
+    sizes = np.bincount(labels, counts, minlength=n_clusters)
+    return dense(members @ X) / np.where(sizes > 0, sizes, 1)[:, None], sizes
 
 
 def within(
-    squares: Matrix, labels: np.ndarray, centres: np.ndarray, sizes: np.ndarray
+    squares: Matrix,
+    labels: np.ndarray,
+    centres: np.ndarray,
+    sizes: np.ndarray,
+    counts: np.ndarray | None = None,
 ) -> np.ndarray:
     """Σ_{i in l} (x_ij − c_lj)² for every cluster l and feature j, from squares and means."""
-    second = means(squares, labels, len(centres))[0]
+    second = means(squares, labels, len(centres), counts)[0]
     return np.maximum(sizes[:, None] * (second - centres**2), 0.0)
 
 

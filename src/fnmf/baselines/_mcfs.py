@@ -24,29 +24,11 @@ class MCFS(SelectingKMeans):
     ----------
     n_clusters : int, default=8
         Clusters, and eigenvectors.
-    n_features_to_select : int or float, default=0.5
-        Features kept; a float is a share of all. Nothing in the data says what is best.
-    n_neighbors : int, default=5
-        Neighbours of each sample in the graph.
-    graph : "adaptive" or sparse matrix of shape (n_samples, n_samples), default="adaptive"
-        Adaptive-neighbour graph, or a symmetric one of the user's.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of k-means.
-    n_jobs : int, optional
-        Threads of the neighbour search. The result does not depend on it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Clusters.
     scores_ : ndarray of shape (n_features,)
         Largest coefficient of each feature; 0 for one that no regression took.
-    selected_features_ : ndarray of shape (n_features,)
-        Which features were kept.
-    cluster_centers_ : ndarray of shape (n_clusters, n_selected)
-        Means on the features kept.
-    inertia_ : float
-        Squared distances to the nearest centre, summed.
 
     References
     ----------

@@ -40,13 +40,9 @@ class ONGR(ClusterMixin, Factorisation):
         μ. Large values tie F to its start.
     n_neighbors : int, default=5
         Neighbours in the adaptive-neighbour graph, and of a new row in ``transform``.
-    graph : "adaptive" or sparse matrix of shape (n_samples, n_samples), default="adaptive"
-        The neighbour graph, built from the data, or given and symmetric.
     init : {"spectral", "random"}, default="spectral"
         Leading eigenvectors of A under a random rotation, signs chosen so that no column of G
         starts empty, or a random orthonormal matrix.
-    n_init : int, default=1
-        Starts; the one with the lowest objective is kept.
     labels : {"kmeans", "argmax"}, default="kmeans"
         k-means on the rows of F, or, as in the original article, the largest entry of each row
         of G.
@@ -54,15 +50,9 @@ class ONGR(ClusterMixin, Factorisation):
         Iterations of each start. The clusters settle late: about 1000 are common.
     tol : float, default=1e-8
         Relative decrease of the objective at which to stop.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the start and of k-means.
-    n_jobs : int, optional
-        Threads of the neighbour search. The result does not depend on it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Clusters.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         F, with orthonormal columns.
     components_ : ndarray of shape (n_clusters, n_samples)

@@ -36,8 +36,6 @@ class PCAN(GraphClusterer):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Connected components wanted.
     n_projected : int or "all", optional
         Dimension of the projection; by default ``n_clusters − 1``, at least 1. Never more than
         the rank of the data, which is what "all" stands for. Two clusters that no line separates
@@ -47,28 +45,16 @@ class PCAN(GraphClusterer):
     neighborhood : {"full", "local"}, default="full"
         Learn similarities to all samples (quadratic time; memory stays that of the learned
         graph), or to the k nearest only, which fails where input-space neighbours mislead.
-    max_iter : int, default=30
-        Steps of the search for λ.
-    n_jobs : int, optional
-        Threads. The result does not depend on it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        The connected component of each sample.
     projection_ : ndarray of shape (n_features, n_projected)
         Learned W, columns of unit length.
     graph_ : csr_array of shape (n_samples, n_samples)
         Learned similarities S; rows sum to 1. Over all samples, s_ii counts too and ties nothing.
-    n_connected_components_ : int
-        Components of ``graph_``, equal to ``n_clusters`` on success.
-    converged_ : bool
-        Whether that is so. Otherwise a ``ConvergenceWarning`` says what to change.
     history_ : ndarray
         One row an iteration: total, fit, rank (2λ tr(FᵀLF)), strength (λ),
         n_connected_components. The total may rise: unit-length columns are no minimiser.
-    n_iter_ : int
-        Iterations done.
 
     References
     ----------

@@ -56,7 +56,22 @@ class CentreRival(Rival):
 
 
 class SelectingKMeans(CentreRival):
-    """k-means on the features that score best on a graph; subclasses say what the score is."""
+    """k-means on the features that score best on a graph; subclasses say what the score is.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=0.5
+        Features kept; a float is a share of all. Nothing in the data says what is best.
+
+    Attributes
+    ----------
+    selected_features_ : ndarray of shape (n_features,)
+        Which features were kept.
+    cluster_centers_ : ndarray of shape (n_clusters, n_selected)
+        Means on the features kept.
+    inertia_ : float
+        Squared distances to the nearest centre, summed.
+    """
 
     _stored_shapes: ClassVar = {"scores_": "d", "selected_features_": "d", "cluster_centers_": "ks"}
     scores_: np.ndarray

@@ -42,10 +42,6 @@ class RMNMF(Factorisation):
         Columns of V, and clusters.
     smoothness : float, default=10.0
         λ, the weight of the graph term.
-    n_neighbors : int, default=5
-        Neighbours in the adaptive-neighbour graph.
-    graph : "adaptive" or sparse matrix of shape (n_samples, n_samples), default="adaptive"
-        The neighbour graph, built from the data, or given and symmetric.
     penalty : float, optional
         First penalty μ; by default max(10, λ). Meant for samples of unit length.
     penalty_growth : float, default=1.05
@@ -56,15 +52,9 @@ class RMNMF(Factorisation):
         Iterations.
     tol : float, default=1e-3
         Both relative constraint residuals must fall to this.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the k-means start and of the k-means labels.
-    n_jobs : int, optional
-        Threads of the neighbour search. The result does not depend on it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Clusters.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         V: orthonormal, non-negative up to ``tol``.
     nonnegative_embedding_ : ndarray of shape (n_samples, n_clusters)

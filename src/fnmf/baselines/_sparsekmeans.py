@@ -30,8 +30,6 @@ class SparseKMeans(CentreRival):
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        Clusters.
     bound : float, optional
         s, at least 1; √d leaves all features in. By default the gap statistic chooses.
     n_permutations : int, default=5
@@ -40,13 +38,9 @@ class SparseKMeans(CentreRival):
         Turns of weights and clusters.
     tol : float, default=1e-4
         Relative change of the weights that ends them.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of k-means and of the shuffling.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Clusters.
     feature_importances_ : ndarray of shape (n_features,)
         w.
     cluster_centers_ : ndarray of shape (n_clusters, n_features)

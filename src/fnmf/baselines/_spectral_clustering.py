@@ -25,19 +25,9 @@ class Spectral(Rival):
     ----------
     n_clusters : int, default=8
         Clusters, and eigenvectors.
-    n_neighbors : int, default=5
-        Neighbours of each sample in the graph.
-    graph : "adaptive" or sparse matrix of shape (n_samples, n_samples), default="adaptive"
-        Adaptive-neighbour graph, or a symmetric one of the user's.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of k-means.
-    n_jobs : int, optional
-        Threads of the neighbour search. The result does not depend on it.
 
     Attributes
     ----------
-    labels_ : ndarray of shape (n_samples,)
-        Clusters.
     embedding_ : ndarray of shape (n_samples, n_clusters)
         Y.
     graph_ : csr_array of shape (n_samples, n_samples)

@@ -21,12 +21,13 @@ from fnmf.choosing.scores import (
 from fnmf.data import View
 from fnmf.display import listed
 from fnmf.execution import Runner
+from fnmf.relevance.candidates import Candidate, SearchContext
 from fnmf.relevance.choice import SampleSearch, search_on_sample
 from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.halves import beyond_chance
 from fnmf.relevance.prepare import feature_statistics
 from fnmf.relevance.refill import refilled_by_search
-from fnmf.relevance.search import Candidate, SearchContext
-from fnmf.relevance.structure import beyond_chance, halves_agree, structure
+from fnmf.relevance.structure import halves_agree, structure
 
 NUMBERS = range(2, 16)
 

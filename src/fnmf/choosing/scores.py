@@ -19,15 +19,10 @@ from sklearn.metrics import adjusted_rand_score
 
 from fnmf.affinity import best_of, partition, small_graph, spectrum, ties_between
 from fnmf.execution import Runner
+from fnmf.relevance.candidates import Candidate, SearchContext
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.search import Candidate, SearchContext
-from fnmf.relevance.structure import (
-    factors,
-    feature_halves,
-    features_agree,
-    row_halves,
-    rows_agree,
-)
+from fnmf.relevance.halves import factors, row_halves
+from fnmf.relevance.structure import feature_halves, features_agree, rows_agree
 from fnmf.relevance.tables import cluster_table
 
 SCORES = np.dtype(

@@ -5,43 +5,30 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from fnmf.io import Note, TableError, worded
+from fnmf.io import REMEDIES, Note, TableError, worded
 
-# The same keys as fnmf.io.REMEDIES, worded as options.
-COMMAND_REMEDIES = {
-    "": "",
-    "encoding": "name its encoding with --encoding",
-    "delimiter": "choose with --delimiter, --decimal and --thousands",
-    "marks": "choose with --decimal and --thousands",
-    "foreign": "choose with --decimal and --thousands, or leave the column out with "
-    "--exclude {column!r}",
-    "exclude": "leave the column out with --exclude {column!r}",
-    "left_out": "--exclude leaves columns out",
-    "kept": "--missing median fills them, --missing drop leaves such rows out, --missing zero "
-    "puts 0",
-    "filled": "--missing drop leaves such rows out, --missing zero puts 0",
-    "shifted": "--abs drops the signs instead",
-    "id_column": "--id-column names another",
-    "identifier": "leave it out with --exclude {column!r}, or name it with --id-column",
-    "cell": "correct the cell, count such cells as missing with --na {cell!r}, or leave the column "
-    "out with --exclude {column!r}",
-    "roles": "name every column once among --id-column, --label-column, --known and --exclude",
-    "duplicates": "rename one of them, or number them with --number-duplicates",
-    "missing": "correct it, or choose --missing keep (the fit leaves them out), --missing drop "
-    "(leave such rows out), --missing median or --missing zero",
-    "infinite": "correct it, or leave the column out with --exclude {column!r}",
-    "negative": "choose --shift (move each column that has negative values up to start at 0) or "
-    "--abs (drop the signs)",
-    "abs": "choose --abs",
-    "scale": "--scale max makes them comparable",
-    "encode": "--encode turns them into features",
-    "transpose": "--transpose turns the table round",
-    "labels": "name the rows with --id-column",
-    "layer": "choose with --layer or --raw",
-    "sheet": "choose with --sheet",
-    "folders": "--label-column folder takes them as known classes",
-    "label_column": "name one with --label-column",
+# Parameters of readers whose option has another name.
+_READING = {
+    "na_values": "--na",
+    "column": "--label-column",
+    "keep_texts": "--encode",
+    'duplicates="number"': "--number-duplicates",
+    'negative="shift"': "--shift",
+    'negative="abs"': "--abs",
 }
+
+
+def _option(found: re.Match[str]) -> str:
+    parameter, name, value = found[0], found[1], found[2].strip('"[]')
+    option = _READING.get(parameter) or _READING.get(name, f"--{name.replace('_', '-')}")
+    return option if parameter in _READING or value in ("...", "True") else f"{option} {value}"
+
+
+# Remedies of readers with options in place of parameters.
+COMMAND_REMEDIES = {
+    key: re.sub(r'(\w+)=("\w+"|\[[^]]*\]|True|\.{3})', _option, text)
+    for key, text in REMEDIES.items()
+} | {"roles": "name every column once among --id-column, --label-column, --known and --exclude"}
 # Parameters of estimators that have an option of their own; others go through --param.
 OPTIONS = {
     "n_clusters": "-k",

@@ -1,21 +1,25 @@
 """One X: rows by block, by index and rescaled, whatever holds them."""
 
-from fnmf.data._blocks import BATCH, spans
-from fnmf.data._csr import SPARSE_BELOW, canonical, check_structure
-from fnmf.data._distinct import DistinctRows, distinct_rows
-from fnmf.data._draw import drawn
+from fnmf.data._distinct import DistinctRows, as_counts, distinct_rows
 from fnmf.data._mapped import MappedCSR
 from fnmf.data._missing import (
     ExpectedView,
     Fill,
     IncompleteView,
     dense_if_missing,
-    has_missing,
 )
-from fnmf.data._open import as_view, quickest, view_of
-from fnmf.data._scaling import Scaling
-from fnmf.data._types import Data, is_dask, working_dtype
-from fnmf.data._views import View
+from fnmf.data._open import (
+    SPARSE_BELOW,
+    Data,
+    as_view,
+    canonical,
+    check_structure,
+    has_missing,
+    is_dask,
+    quickest,
+    view_of,
+)
+from fnmf.data._views import BATCH, Scaling, View, drawn, spans, working_dtype
 
 __all__ = [
     "BATCH",
@@ -28,6 +32,7 @@ __all__ = [
     "MappedCSR",
     "Scaling",
     "View",
+    "as_counts",
     "as_view",
     "canonical",
     "check_structure",

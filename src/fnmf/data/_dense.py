@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from fnmf.data._blocks import dense_blocks
-from fnmf.data._scaling import Scaling
-from fnmf.data._views import View
+from fnmf.data._views import Scaling, View, dense_blocks
 
 
 class DenseView(View):

@@ -7,8 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fnmf._compile import njit
-from fnmf.data._draw import drawn
-from fnmf.data._views import View
+from fnmf.data._views import View, drawn
 
 # Rows and columns that tell whether a full look for equal rows is worth it.
 _SCREENED, _COLUMNS, _PROBES = 100_000, 32, 64
@@ -59,6 +58,11 @@ def distinct_rows(view: View, weights: np.ndarray | None = None) -> DistinctRows
         groups[counting] = np.arange(len(counting))
         return DistinctRows(counting, None, groups)
     return DistinctRows(places[begins], sums, groups)
+
+
+def as_counts(weights: np.ndarray | None) -> np.ndarray | None:
+    """Weights with a mean of at least 1; ``None`` if there are none."""
+    return weights if weights is None or weights.mean() >= 1 else weights / weights.mean()
 
 
 def row_keys(

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from fnmf._compile import njit
 from fnmf.data._dense import DenseView
-from fnmf.data._scaling import Scaling
+from fnmf.data._views import Scaling
 
 
 @dataclass(frozen=True)
@@ -198,14 +198,6 @@ class ExpectedView(IncompleteView):
         shares = np.square(P if len(P) == 1 else P[rows], dtype=np.float64)
         above, below = shares @ weights, shares @ weights**2
         return fit * np.divide(above, below, out=np.zeros_like(above), where=below > 0)
-
-
-def has_missing(X: Any) -> bool:
-    """Whether dense data have missing cells."""
-    if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
-        return False
-    step = max(1, (1 << 22) // max(X.shape[1], 1))
-    return any(bool(np.isnan(np.min(X[a : a + step]))) for a in range(0, len(X), step) if X.size)
 
 
 def dense_if_missing(X: Any) -> Any:

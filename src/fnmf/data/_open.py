@@ -1,18 +1,19 @@
-"""From a matrix to its view."""
+"""From a matrix of the user's to its view; sparse ones are checked in full and made canonical."""
 
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.data._csr import canonical, check_structure
 from fnmf.data._dense import DenseView
 from fnmf.data._mapped import MappedCSR
-from fnmf.data._scaling import Scaling
 from fnmf.data._sparse import SparseView
-from fnmf.data._types import Data
-from fnmf.data._views import View
+from fnmf.data._views import Scaling, View
 
+Data = np.ndarray | sp.csr_array | MappedCSR
+
+# Rows with a smaller share of entries other than 0 are quicker in CSR.
+SPARSE_BELOW = 0.05
 # CSR data with at least this share of entries are worked on as dense ones, up to a size,
 _FILLED, _MOST_BYTES = 0.1, 2**28
 # and small ones however they are filled: then storage cannot decide between equal neighbours.
@@ -58,3 +59,41 @@ def as_view(X: Any, name: str = "X") -> View:
 def _check_not_empty(shape: tuple[int, ...], name: str) -> None:
     if 0 in shape:
         raise ValueError(f"{name} has shape {shape}: at least one sample and feature is needed.")
+
+
+def check_structure(matrix: Any, name: str) -> None:
+    """SciPy and scikit-learn accept indices out of range; a compiled kernel must never see them."""
+    if matrix.format not in ("csr", "csc", "bsr"):
+        return
+    try:
+        # A matrix whose last pointer says that it is empty is looked at no closer there.
+        if (matrix.indptr[1:] < matrix.indptr[:-1]).any():
+            raise ValueError("indptr decreases")
+        matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} is a malformed {matrix.format.upper()} matrix ({error}); "
+            "rebuild it from its triplets with scipy.sparse.coo_array."
+        ) from error
+
+
+def canonical(matrix: sp.csr_array) -> sp.csr_array:
+    """Sorted indices without duplicates; the user's own arrays are never sorted in place."""
+    if matrix.has_canonical_format:
+        return matrix
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    return matrix
+
+
+def is_dask(X: Any) -> bool:
+    """Whether something is a Dask array; Dask need not be there to know that it is not."""
+    return type(X).__module__.startswith("dask.array") and hasattr(X, "to_delayed")
+
+
+def has_missing(X: Any) -> bool:
+    """Whether dense data have missing cells."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
+        return False
+    step = max(1, (1 << 22) // max(X.shape[1], 1))
+    return any(bool(np.isnan(np.min(X[a : a + step]))) for a in range(0, len(X), step) if X.size)

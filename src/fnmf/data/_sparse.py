@@ -6,11 +6,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf._compile import njit
-from fnmf.data._blocks import sparse_blocks
 from fnmf.data._dense import DenseView
 from fnmf.data._mapped import MappedCSR
-from fnmf.data._scaling import Scaling
-from fnmf.data._views import View
+from fnmf.data._views import Scaling, View, sparse_blocks
 
 
 class SparseView(View):

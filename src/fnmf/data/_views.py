@@ -3,23 +3,82 @@
 A view hands out rows by block or by index, rescaled if it has a ``Scaling``. Two forms of the
 same rows are needed: in the working type, without a copy where that is possible, for kernels
 that read them once (``block``); and as double precision copies free to be changed (``exact``,
-``take``) for sums and distances that must not lose digits.
+``take``) for sums and distances that must not lose digits. Blocks depend on the data alone, so that
+sums over them come out the same anywhere.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Self
 
 import numpy as np
 
-from fnmf.data._blocks import spans
-from fnmf.data._scaling import Scaling
-from fnmf.data._types import working_dtype
-
 # Entries of dense rows that are copied at a time.
 _FEW = 1 << 18
+# Rows that the dense kernels take together; blocks consist of whole batches.
+BATCH = 16
+# A block has at least this many entries, so that calling it costs little beside its work,
+_SMALL = 1 << 18
+# and at most this many, so that a converted copy of it stays small.
+_LARGE = 1 << 22
+_BLOCKS = 16
+# Not too many rows either, for sums inside a block are in single precision.
+_MOST_ROWS = 1 << 14
+# A block of sparse rows has this many entries for each feature, so that adding up the sums over
+# the features of all blocks costs little beside it.
+_ENTRIES_PER_FEATURE = 32
+# Up to so many rows a draw permutes all of their numbers.
+_PERMUTED = 1 << 20
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """z_ik = rows_i · min(x_ik, caps_k) · columns_k; its compiled twin is in the kernels.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n,)
+        Factors of the samples.
+    caps : ndarray of shape (d,)
+        Largest values let through.
+    columns : ndarray of shape (d,)
+        Factors of the features; 0 leaves a feature out.
+    """
+
+    rows: np.ndarray
+    caps: np.ndarray
+    columns: np.ndarray
+
+    def astype(self, dtype: Any) -> Self:
+        """The same in another number type."""
+        rows, others = self.rows, (np.asarray(a, dtype) for a in (self.caps, self.columns))
+        if len(rows) and rows.strides == (0,):
+            # One number for all of them stays one number.
+            return type(self)(np.broadcast_to(rows[0].astype(dtype), rows.shape), *others)
+        return type(self)(np.asarray(rows, dtype), *others)
+
+    def of_columns(self, columns: np.ndarray) -> Self:
+        """For a matrix that has these columns only."""
+        return type(self)(self.rows, self.caps[columns], self.columns[columns])
+
+    def of_rows(self, rows: np.ndarray | slice) -> Self:
+        """For a matrix that has these rows only."""
+        return type(self)(self.rows[rows], self.caps, self.columns)
+
+    def apply(
+        self, values: np.ndarray, features: Any, factors: np.ndarray, out: np.ndarray | None = None
+    ) -> np.ndarray:
+        """z of some values, given their features and the factors of their rows.
+
+        Dense rows have all features, ``slice(None)``; ``out`` may be the values themselves.
+        """
+        out = np.minimum(values, self.caps[features], out=out)
+        out *= self.columns[features]
+        out *= factors
+        return out
 
 
 class View(ABC):
@@ -154,3 +213,46 @@ class View(ABC):
     def double(self, start: int, stop: int) -> Any:
         """A block in double precision after it was rounded to the working type, free to change."""
         return self.matrix(self.block(start, stop)).astype(np.float64)
+
+
+def working_dtype(dtype: np.dtype) -> np.dtype:
+    """Type of all arrays inside: float32 stays, small integers fit into it, the rest is float64."""
+    small = dtype == np.float32 or (dtype.kind in "iubf" and dtype.itemsize <= 2)
+    return np.dtype(np.float32 if small else np.float64)
+
+
+def dense_blocks(n_rows: int, n_features: int) -> list[tuple[int, int]]:
+    """Row ranges of dense data."""
+    return _even_blocks(n_rows, n_features, _SMALL)
+
+
+def sparse_blocks(n_rows: int, n_features: int, n_entries: int) -> list[tuple[int, int]]:
+    """Row ranges of sparse data."""
+    # One entry costs as much as several of a dense row: its features lie anywhere.
+    fewest = max(_SMALL / 8, _ENTRIES_PER_FEATURE * n_features)
+    return _even_blocks(n_rows, n_entries / max(n_rows, 1), fewest)
+
+
+def _even_blocks(n_rows: int, per_row: float, fewest: float) -> list[tuple[int, int]]:
+    """Blocks of equal size with at least ``fewest`` entries, ``per_row`` in each row."""
+    per_row = max(per_row, 1)
+    # Asked for in every sweep: plain numbers, no arrays.
+    rows = int(min(max(n_rows / _BLOCKS, fewest / per_row), max(_LARGE / per_row, 1)))
+    rows = -(-min(max(rows, 1), _MOST_ROWS) // BATCH) * BATCH
+    return spans(n_rows, rows)
+
+
+def spans(n: int, size: int) -> list[tuple[int, int]]:
+    """Ranges of ``size`` that cover 0 to n, the last one shorter."""
+    return [(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def drawn(n: int, most: int, rng: np.random.RandomState) -> np.ndarray:
+    """Numbers of at most ``most`` of n rows, in order."""
+    if n <= most:
+        return np.arange(n)
+    if n > _PERMUTED:
+        # Memory in proportion to what is drawn.
+        few = np.random.default_rng(rng.randint(np.iinfo(np.int32).max))
+        return np.sort(few.choice(n, most, replace=False, shuffle=False))
+    return np.sort(rng.choice(n, most, replace=False))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Bunch, check_array
 
-from fnmf._random import as_random_state
+from fnmf._sklearn import as_random_state
 from fnmf.validation import check_choice, check_integer
 
 __all__ = ["NOISED_YALE", "add_noise_features", "noised_yale", "occlude", "unit_rows"]

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._random import as_random_state
+from fnmf._sklearn import as_random_state
 from fnmf.validation import check_integer, check_real
 
 __all__ = ["make_noisy_gaussians", "make_planted_subspaces"]

@@ -2,7 +2,7 @@
 
 from fnmf.factorization._affinity_ties import anchor_codes, ties_along
 from fnmf.factorization._given import GivenScheme
-from fnmf.factorization._initial import initial_factors, partition_codes, with_known
+from fnmf.factorization._initial import initial_factors, with_known
 from fnmf.factorization._plain import PaperScheme, UniformScheme
 from fnmf.factorization._problem import (
     CheckpointCache,
@@ -45,7 +45,6 @@ __all__ = [
     "initial_factors",
     "kept_rows",
     "not_settled",
-    "partition_codes",
     "sample_size",
     "solve_sample",
     "start_on_sample",

@@ -11,7 +11,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from fnmf.data import View, drawn, spans
 from fnmf.execution import BlockSource, RowArray, Rows, Runner, concatenated, parts_of
-from fnmf.kmeans import count_distinct, fit_kmeans
+from fnmf.kmeans import count_distinct, fit_kmeans, partition_codes
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 # k-means looks at no more rows than this; the others join the nearest centre.
@@ -97,26 +97,6 @@ class _DrawWork:
 def same_rows(row: np.ndarray, view: View, runner: Runner) -> RowArray:
     """The same values for every row."""
     return runner.map_rows(partial(np.asarray, row), BlockSource(view), (), row.shape, row.dtype)
-
-
-def partition_codes(
-    labels: RowArray,
-    n_components: int,
-    view: View,
-    runner: Runner,
-    sizes: np.ndarray | None = None,
-    defaults: Defaults = DEFAULTS,
-) -> RowArray:
-    """Codes of a partition: large for the own cluster, small for the others; times ``sizes``."""
-    sizes = np.ones(n_components) if sizes is None else sizes
-    own = partial(_large_for_own, sizes, defaults.softness)
-    return runner.map_rows(own, BlockSource(view), (labels,), (n_components,), view.dtype)
-
-
-def _large_for_own(sizes: np.ndarray, softness: float, labels: np.ndarray) -> np.ndarray:
-    V = np.tile(softness * sizes, (len(labels), 1))
-    V[np.arange(len(V)), labels] = (1 + softness) * sizes[labels]
-    return V
 
 
 def _nndsvda(

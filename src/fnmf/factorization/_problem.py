@@ -39,6 +39,9 @@ class Observer(Protocol):
     def end_start(self) -> None:
         """The start has ended."""
 
+    def end(self) -> None:
+        """The fit has ended."""
+
 
 class NullObserver:
     """An observer that does not want to know."""
@@ -55,6 +58,9 @@ class NullObserver:
         return False
 
     def end_start(self) -> None:
+        """Nothing."""
+
+    def end(self) -> None:
         """Nothing."""
 
 

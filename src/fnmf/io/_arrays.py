@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.io._guard import PACKED_RATIO, check_bytes, check_shape
-from fnmf.io._messages import TableError, one_line
+from fnmf.io._messages import Problems, TableError, refusing
 from fnmf.io._options import Progress, ReadOptions
 from fnmf.io._table import Table, check_not_empty, checked_csr, text, unique_names
 
@@ -17,21 +17,14 @@ _DATA_NAMES = ("X", "data", "x", "features", "arr_0")
 _NAME_NAMES = ("feature_names", "names", "columns")
 
 
-def read_npy(
-    path: Path, options: ReadOptions, problems: list[TableError], progress: Progress
-) -> Table:
+def read_npy(path: Path, options: ReadOptions, problems: Problems, progress: Progress) -> Table:
     """An array that stays on disk."""
-    try:
+    with refusing(f"{path} is not a usable NumPy file"):
         X = np.load(path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:
-        # Whatever parsing a made-up header raises, the file is what is wrong.
-        raise TableError(f"{path} is not a usable NumPy file: {one_line(error)}") from error
     return array_table(path, X, None, options, problems)
 
 
-def read_npz(
-    path: Path, options: ReadOptions, problems: list[TableError], progress: Progress
-) -> Table:
+def read_npz(path: Path, options: ReadOptions, problems: Problems, progress: Progress) -> Table:
     """A dense array or a SciPy sparse matrix from a NumPy archive."""
     arrays = _members(path)
     wanted = [name for name in (options.id_column, options.label_column) if name]
@@ -61,25 +54,19 @@ def read_npz(
 
 
 def _members(path: Path) -> dict[str, np.ndarray]:
-    try:
-        with zipfile.ZipFile(path) as archive:
-            infos = archive.infolist()
-            check_bytes(path, sum(info.file_size for info in infos), PACKED_RATIO)
-            if len({info.filename for info in infos}) < len(infos):
-                raise TableError(f"{path} holds two arrays of the same name")
-            arrays = {}
-            for info in infos:
-                if info.filename.endswith(".npy"):
-                    with archive.open(info) as member:
-                        array = _read_member(member, info.file_size)  # type: ignore[arg-type]
-                    if array is not None:
-                        arrays[info.filename[:-4]] = array
-            return arrays
-    except TableError:
-        raise
-    except Exception as error:
-        # Damaged archives fail in a dozen ways, among them errors of the interpreter itself.
-        raise TableError(f"{path} is not a usable .npz file: {one_line(error)}") from error
+    arrays = {}
+    with refusing(f"{path} is not a usable .npz file"), zipfile.ZipFile(path) as archive:
+        infos = archive.infolist()
+        check_bytes(path, sum(info.file_size for info in infos), PACKED_RATIO)
+        if len({info.filename for info in infos}) < len(infos):
+            raise TableError(f"{path} holds two arrays of the same name")
+        for info in infos:
+            if info.filename.endswith(".npy"):
+                with archive.open(info) as member:
+                    array = _read_member(member, info.file_size)  # type: ignore[arg-type]
+                if array is not None:
+                    arrays[info.filename[:-4]] = array
+    return arrays
 
 
 def _read_member(member: BinaryIO, size: int) -> np.ndarray | None:
@@ -132,11 +119,7 @@ def _main_array(path: Path, arrays: dict[str, np.ndarray], apart: list[str]) -> 
 
 
 def array_table(
-    path: Path,
-    X: Any,
-    names: list[str] | None,
-    options: ReadOptions,
-    problems: list[TableError],
+    path: Path, X: Any, names: list[str] | None, options: ReadOptions, problems: Problems
 ) -> Table:
     """The table around an array; three dimensions are images."""
     image_shape = None

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from fnmf.io._folders import is_one_table
-from fnmf.io._messages import TableError
+from fnmf.io._frames import open_parquet
+from fnmf.io._messages import TableError, optional, refusing
 from fnmf.io._read import read_table
 
 # Blocks that a worker can hold several of, unless less memory is allowed.
@@ -64,12 +65,7 @@ def open_chunks(path: Path, memory: int | None = None, cores: int = 1) -> Chunks
     cores : int, default=1
         Blocks that are worked on at a time.
     """
-    try:
-        import dask.array as da
-    except ModuleNotFoundError:
-        raise TableError(
-            f'{path}: reading by blocks needs Dask; install it with: pip install "fnmf[dask]"'
-        ) from None
+    da = optional("dask.array", f"{path}: reading by blocks", "dask")
     size = _BLOCK if memory is None else max(1, min(_BLOCK, memory // (_HELD * cores)))
     if path.suffix == ".npy":
         return _npy(path, size, da)
@@ -87,34 +83,29 @@ def _is_table(path: Path) -> bool:
 
 
 def _npy(path: Path, size: int, da: Any) -> Chunks:
-    try:
-        whole = np.load(path, mmap_mode="r", allow_pickle=False)
-    except ValueError as error:
-        raise TableError(f"{path} is not a usable .npy file: {error}") from error
-    _check_numbers(path, whole)
-    rows = _rows_of(size, whole.shape[1], whole.dtype)
-    spans = [(start, min(start + rows, len(whole))) for start in range(0, len(whole), rows)]
+    table = read_table(path)
+    (n, d), dtype = table.X.shape, table.X.dtype
+    rows = _rows_of(size, d, dtype)
+    spans = [(start, min(start + rows, n)) for start in range(0, n, rows)]
     blocks = [(stop - start, partial(_read_npy, path, start, stop)) for start, stop in spans]
-    X = _array(blocks, whole.shape[1], whole.dtype, da)
-    return Chunks(X, _numbered(whole.shape[1]), [str(path)])
+    return Chunks(_array(blocks, d, dtype, da), table.names, [str(path)])
 
 
 def _read_npy(path: Path, start: int, stop: int) -> np.ndarray:
-    return np.array(np.load(path, mmap_mode="r", allow_pickle=False)[start:stop])
+    return np.array(read_table(path).X[start:stop])
 
 
 def _zarr(path: Path, size: int, da: Any) -> Chunks:
-    try:
+    optional("zarr", f"{path}: reading Zarr", "zarr")
+    with refusing(f"{path} is not a usable Zarr array"):
         X = da.from_zarr(str(path))
-    except ImportError:
+    if X.ndim != 2 or X.dtype.kind not in "fiub" or 0 in X.shape:
         raise TableError(
-            f'{path}: reading Zarr needs zarr; install it with: pip install "fnmf[zarr]"'
-        ) from None
-    except Exception as error:
-        raise TableError(f"{path} is not a usable Zarr array: {error}") from error
-    _check_numbers(path, X)
+            f"{path} holds an array of shape {X.shape} and type {X.dtype}; a table of numbers is "
+            "needed: two dimensions, samples and features."
+        )
     X = X.rechunk({0: _rows_of(size, X.shape[1], X.dtype), 1: -1})
-    return Chunks(X, _numbered(X.shape[1]), [str(path)])
+    return Chunks(X, [f"column {k}" for k in range(1, X.shape[1] + 1)], [str(path)])
 
 
 def _tables(path: Path, size: int, da: Any) -> Chunks:
@@ -139,19 +130,11 @@ def _tables(path: Path, size: int, da: Any) -> Chunks:
 
 
 def _parquet(file: Path, size: int) -> tuple[list[Block], list[str]]:
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ModuleNotFoundError:
-        raise TableError(
-            f'{file}: reading Parquet needs pyarrow; install it with: pip install "fnmf[parquet]"'
-        ) from None
-    try:
-        with pq.ParquetFile(file) as opened:
-            schema, metadata = opened.schema_arrow, opened.metadata
-            counts = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
-    except (pa.ArrowException, OSError) as error:
-        raise TableError(f"{file} is not a usable Parquet file: {error}") from error
+    with open_parquet(file) as opened:
+        schema, metadata = opened.schema_arrow, opened.metadata
+        counts = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
+    import pyarrow as pa
+
     numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
     names = [field.name for field in schema if any(is_one(field.type) for is_one in numbers)]
     rows = _rows_of(size, len(names), np.dtype(np.float64))
@@ -170,9 +153,8 @@ def _parquet(file: Path, size: int) -> tuple[list[Block], list[str]]:
 
 def _read_parquet(file: Path, groups: Sequence[int], names: Sequence[str]) -> np.ndarray:
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    with pq.ParquetFile(file) as opened:
+    with open_parquet(file) as opened:
         table = opened.read_row_groups(list(groups), columns=list(names))
     out = np.empty((table.num_rows, len(names)))
     for k, name in enumerate(names):
@@ -211,18 +193,6 @@ def _array(blocks: Sequence[Block], d: int, dtype: np.dtype, da: Any) -> Any:
 
 def _rows_of(size: int, d: int, dtype: np.dtype) -> int:
     return max(1, size // max(1, d * dtype.itemsize))
-
-
-def _check_numbers(path: Path, X: Any) -> None:
-    if X.ndim != 2 or X.dtype.kind not in "fiub" or 0 in X.shape:
-        raise TableError(
-            f"{path} holds an array of shape {X.shape} and type {X.dtype}; a table of numbers is "
-            "needed: two dimensions, samples and features."
-        )
-
-
-def _numbered(d: int) -> list[str]:
-    return [f"column {k}" for k in range(1, d + 1)]
 
 
 def _difference(own: Sequence[str], names: Sequence[str]) -> str:

@@ -9,16 +9,14 @@ import numpy as np
 
 from fnmf.io._collect import Collector
 from fnmf.io._dialect import Dialect, doubtful_marks
-from fnmf.io._messages import Note, TableError
+from fnmf.io._messages import Note, Problems, TableError
 from fnmf.io._numbers import PLAIN, parse_number
 from fnmf.io._options import Progress, ReadOptions
 from fnmf.io._rows import Block, Wanted, open_text
 from fnmf.io._table import Table, unique_names
 
 
-def read_csv(
-    path: Path, options: ReadOptions, problems: list[TableError], progress: Progress
-) -> Table:
+def read_csv(path: Path, options: ReadOptions, problems: Problems, progress: Progress) -> Table:
     """A table from CSV, TSV or any other delimited text, compressed or not.
 
     What is wrong with single columns or cells is added to ``problems``, so that all of it can be
@@ -101,7 +99,7 @@ class _Reader:
             self.proven = not grouped.all()
             self.doubtful = float(values[0])
 
-    def finish(self, notes: list[Note], problems: list[TableError]) -> Table:
+    def finish(self, notes: list[Note], problems: Problems) -> Table:
         """The table, with what is wrong with its cells and what may be."""
         problems += [bad.problem(self.path, self.names[k]) for k, bad in self.bad.items()]
         for k, cell in self.foreign.items():

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from fnmf.io._arrays import array_table
 from fnmf.io._collect import RowBuffer
 from fnmf.io._guard import COLUMNAR_RATIO, FREE_SIZE
 from fnmf.io._matrix_market import read_matrix
-from fnmf.io._messages import Note, TableError, listed
+from fnmf.io._messages import Note, Problems, TableError, listed, optional, refusing
 from fnmf.io._open import open_lines
 from fnmf.io._options import Progress, ReadOptions
-from fnmf.io._table import Table, check_not_empty, compact_csr, unique_names
+from fnmf.io._table import Table, compact_csr
 
 _IMAGES = (".png", ".jpg", ".jpeg", ".bmp", ".gif", ".tif", ".tiff", ".pgm", ".ppm", ".webp")
 _FOLDER = "folder"
@@ -25,9 +26,7 @@ def is_one_table(path: Path) -> bool:
     return _one_of(path, "matrix.mtx") is not None or next(_images(path), None) is not None
 
 
-def read_folder(
-    path: Path, options: ReadOptions, problems: list[TableError], progress: Progress
-) -> Table:
+def read_folder(path: Path, options: ReadOptions, problems: Problems, progress: Progress) -> Table:
     """Cells of a 10x folder, or the images of any other folder."""
     if _one_of(path, "matrix.mtx") is not None:
         return _read_cells(path, options, problems)
@@ -49,7 +48,7 @@ def _one_of(folder: Path, *names: str) -> Path | None:
     return next((file for file in found if file.is_file()), None)
 
 
-def _read_cells(path: Path, options: ReadOptions, problems: list[TableError]) -> Table:
+def _read_cells(path: Path, options: ReadOptions, problems: Problems) -> Table:
     """Genes are the rows of the matrix, and cells its columns; here cells are the samples."""
     matrix = _one_of(path, "matrix.mtx")
     assert matrix is not None
@@ -72,13 +71,9 @@ def _read_cells(path: Path, options: ReadOptions, problems: list[TableError]) ->
         raise TableError(
             f"{matrix} has shape {X.shape}, with {len(names)} genes and {len(ids)} cells beside it"
         )
-    check_not_empty(len(ids), len(names), path)
-    names, notes = unique_names(names, path, options.duplicates, problems)
     turned = np.ascontiguousarray(X.T) if isinstance(X, np.ndarray) else compact_csr(X.T)
-    table = Table(path, turned, names, ids=ids, notes=[*notes])
-    if options.exclude:
-        options.features_only().check_columns(names, path)
-        table.leave_out(set(options.exclude))
+    table = array_table(path, turned, names, options.features_only(), problems)
+    table.ids = ids
     return table
 
 
@@ -90,17 +85,12 @@ def _lines(path: Path) -> list[list[str]]:
 
 def _read_images(path: Path, files: list[Path], options: ReadOptions, progress: Progress) -> Table:
     """Every image is a row of grey values, 0 to 255, named by its file."""
-    try:
-        from PIL import Image
-    except ModuleNotFoundError:
-        raise TableError(
-            f'{path}: reading images needs Pillow; install it with: pip install "fnmf[images]"'
-        ) from None
+    pillow = optional("PIL.Image", f"{path}: reading images", "images")
     shape: tuple[int, int] | None = None
     buffer: RowBuffer | None = None
     limit = max(FREE_SIZE, COLUMNAR_RATIO * sum(file.stat().st_size for file in files))
     for number, file in enumerate(files, start=1):
-        grey = _grey(Image, file, limit // len(files))
+        grey = _grey(pillow, file, limit // len(files))
         if shape is None or buffer is None:
             shape = (grey.shape[0], grey.shape[1])
             buffer = RowBuffer(grey.size, np.dtype(options.dtype))
@@ -128,13 +118,10 @@ def _read_images(path: Path, files: list[Path], options: ReadOptions, progress: 
 
 
 def _grey(pillow: Any, file: Path, limit: int) -> np.ndarray:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pillow.DecompressionBombWarning)
-            with pillow.open(file) as image:
-                if image.width * image.height * 8 > max(limit, FREE_SIZE // 8):
-                    raise ValueError(f"{image.width} x {image.height} pixels are too many")
-                return np.asarray(image.convert("L"))
-    except Exception as error:
-        # Decoders of images fail in a dozen ways.
-        raise TableError(f"{file} is not a usable image: {error}") from error
+    with refusing(f"{file} is not a usable image"), warnings.catch_warnings():
+        warnings.simplefilter("error", pillow.DecompressionBombWarning)
+        with pillow.open(file) as image:
+            if image.width * image.height * 8 > max(limit, FREE_SIZE // 8):
+                raise ValueError(f"{image.width} x {image.height} pixels are too many")
+            grey = np.asarray(image.convert("L"))
+    return grey

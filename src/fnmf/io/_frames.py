@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fnmf.io._collect import Collector
 from fnmf.io._guard import COLUMNAR_RATIO, check_bytes, check_shape
-from fnmf.io._messages import TableError, one_line
+from fnmf.io._messages import Problems, TableError, one_line, optional, refusing
 from fnmf.io._options import Progress, ReadOptions
 from fnmf.io._table import Table, check_not_empty, unique_names
 
@@ -17,26 +18,16 @@ _EXAMPLES = 50
 
 
 def _narwhals(source: object) -> Any:
-    try:
-        import narwhals.stable.v2 as nw
-    except ModuleNotFoundError:
-        raise TableError(
-            f'{source}: reading frames needs narwhals; install it with: pip install "fnmf[tables]"'
-        ) from None
-    return nw
+    return optional("narwhals.stable.v2", f"{source}: reading frames", "tables")
 
 
-def read_frame(
-    frame: Any, options: ReadOptions, problems: list[TableError], progress: Progress
-) -> Table:
+def read_frame(frame: Any, options: ReadOptions, problems: Problems, progress: Progress) -> Table:
     """A frame of pandas, Polars, PyArrow, DuckDB or whatever else narwhals knows."""
     path = Path("the data frame")
     nw = _narwhals(path)
-    try:
+    with refusing(f"{path} cannot be used"):
         opened = nw.from_native(frame)
         data = opened.collect() if isinstance(opened, nw.LazyFrame) else opened
-    except (TypeError, nw.exceptions.NarwhalsError) as error:
-        raise TableError(f"{path} cannot be used: {one_line(error)}") from error
     names = [str(name) for name in data.columns]
     options.check_columns(names, path)
     collector = Collector(path, names, [_is_number(nw, d) for d in data.schema.dtypes()], options)
@@ -49,28 +40,22 @@ def read_frame(
     return table
 
 
-def read_parquet(
-    path: Path, options: ReadOptions, problems: list[TableError], progress: Progress
-) -> Table:
+@contextmanager
+def open_parquet(path: Path) -> Iterator[Any]:
+    """PyArrow's reader of a file; whatever fails in the context is blamed on the file."""
+    parquet = optional("pyarrow.parquet", f"{path}: reading Parquet", "parquet")
+    with refusing(f"{path} is not a usable Parquet file"), parquet.ParquetFile(path) as file:
+        yield file
+
+
+def read_parquet(path: Path, options: ReadOptions, problems: Problems, progress: Progress) -> Table:
     """The columns of a Parquet file, batch by batch."""
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ModuleNotFoundError:
-        raise TableError(
-            f'{path}: reading Parquet needs pyarrow; install it with: pip install "fnmf[parquet]"'
-        ) from None
-    try:
-        with pq.ParquetFile(path) as file:
-            return _read_batches(path, file, options, problems, progress)
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        if isinstance(error, TableError):
-            raise
-        raise TableError(f"{path} is not a usable Parquet file: {one_line(error)}") from error
+    with open_parquet(path) as file:
+        return _read_batches(path, file, options, problems, progress)
 
 
 def _read_batches(
-    path: Path, file: Any, options: ReadOptions, problems: list[TableError], progress: Progress
+    path: Path, file: Any, options: ReadOptions, problems: Problems, progress: Progress
 ) -> Table:
     import pyarrow as pa
 

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf.io._arrays import array_table
 from fnmf.io._guard import COLUMNAR_RATIO, FREE_SIZE
-from fnmf.io._messages import Note, TableError, listed
+from fnmf.io._messages import Note, Problems, TableError, listed
 from fnmf.io._options import Progress, ReadOptions
-from fnmf.io._table import Table, check_not_empty, checked_csr, unique_names
+from fnmf.io._table import Table, checked_csr
 
 _WORKER = Path(__file__).with_name("_h5ad_worker.py")
 _START_SECONDS = 60.0
@@ -28,9 +29,7 @@ _SECONDS = 8.0
 _BYTES_A_SECOND = 2_000_000
 
 
-def read_h5ad(
-    path: Path, options: ReadOptions, problems: list[TableError], progress: Progress
-) -> Table:
+def read_h5ad(path: Path, options: ReadOptions, problems: Problems, progress: Progress) -> Table:
     """The main matrix of an AnnData file, a layer or the raw data; sparse if it is stored so."""
     if importlib.util.find_spec("anndata") is None:
         raise TableError(
@@ -45,15 +44,9 @@ def read_h5ad(
     X: Any = parts[0]
     if facts["kind"] != "dense":
         X = checked_csr(path, facts["kind"], parts, facts["shape"])
-    if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise TableError(f"{path}: the data are {X.ndim}-dimensional {X.dtype}; a table is needed")
-    check_not_empty(X.shape[0], X.shape[1], path)
-    names, notes = unique_names(facts["names"], path, options.duplicates, problems)
-    table = Table(path, X, names, ids=facts["ids"], labels=facts["labels"], notes=[*notes])
+    table = array_table(path, X, facts["names"], options.features_only(), problems)
+    table.ids, table.labels = facts["ids"], facts["labels"]
     _advise(table, facts, options)
-    if options.exclude:
-        options.features_only().check_columns(names, path)
-        table.leave_out(set(options.exclude))
     return table
 
 

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 from fnmf.io._arrays import array_table
 from fnmf.io._guard import PACKED_RATIO, check_bytes, check_shape
-from fnmf.io._messages import TableError, one_line
+from fnmf.io._messages import Problems, TableError, refusing
 from fnmf.io._open import open_bytes
 from fnmf.io._options import Progress, ReadOptions
 from fnmf.io._table import Table, compact_csr
@@ -23,7 +23,7 @@ _BYTES_OF_NUMBERS = b"0123456789+-.eE \t\r\nnaifNAIF"
 
 
 def read_matrix_market(
-    path: Path, options: ReadOptions, problems: list[TableError], progress: Progress
+    path: Path, options: ReadOptions, problems: Problems, progress: Progress
 ) -> Table:
     """A matrix in Matrix Market format, compressed or not; rows are samples."""
     return array_table(path, read_matrix(path), None, options, problems)
@@ -36,14 +36,9 @@ def read_matrix(path: Path) -> Any:
     with open_bytes(path) as file:
         head, n_lines = _checked_head(path, file)
         body = io.BufferedReader(_Numbers(file, path, head, n_lines))
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                matrix: Any = scipy.io.mmread(body)
-        except (ValueError, OverflowError) as error:
-            if isinstance(error, TableError):
-                raise
-            raise TableError(f"{path}: {one_line(error)}") from error
+        with refusing(str(path)), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            matrix: Any = scipy.io.mmread(body)
     return compact_csr(matrix) if hasattr(matrix, "tocsr") else matrix
 
 

@@ -1,10 +1,12 @@
 """What readers tell: errors and notes that know the remedy apart from its wording.
 
-A remedy is a key. Here it is worded for Python; a command that calls these readers words it in
-its own options.
+A remedy is a key. Here it is worded for Python, parameters always with a value, so that a command
+that calls these readers can put its options in their place.
 """
 
-from collections.abc import Sequence
+import importlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 REMEDIES = {
@@ -20,21 +22,21 @@ REMEDIES = {
     "puts 0",
     "filled": 'missing="drop" leaves such rows out, missing="zero" puts 0',
     "shifted": 'negative="abs" drops the signs instead',
-    "identifier": "leave it out with exclude=[{column!r}], or name it as id_column",
+    "identifier": "leave it out with exclude=[{column!r}], or name it with id_column=...",
     "cell": "correct the cell, count such cells as missing with na_values=[{cell!r}], or leave "
     "the column out with exclude=[{column!r}]",
-    "roles": "name every column once among id_column, label_column and exclude",
+    "roles": "name every column once among id_column=..., label_column=... and exclude=[...]",
     "duplicates": 'rename one of them, or let them be numbered with duplicates="number"',
-    "missing": 'choose missing="keep" (the fit leaves them out), missing="drop" (leave such rows '
-    'out), missing="median" or missing="zero"',
+    "missing": 'correct it, or choose missing="keep" (the fit leaves them out), missing="drop" '
+    '(leave such rows out), missing="median" or missing="zero"',
     "infinite": "correct it, or leave the column out with exclude=[{column!r}]",
     "negative": 'choose negative="shift" (move each column that has negative values up to start '
     'at 0) or negative="abs" (drop the signs)',
     "abs": 'choose negative="abs"',
     "scale": 'scale="max" makes them comparable',
-    "encode": "encode=True turns them into features",
+    "encode": "keep_texts=True turns them into features",
     "transpose": "transpose=True turns the table round",
-    "labels": "name the rows with id_column",
+    "labels": "name the rows with id_column=...",
     "id_column": "id_column=... names another",
     "layer": "choose with layer=... or raw=True",
     "sheet": "choose with sheet=...",
@@ -110,7 +112,10 @@ class SeveralError(TableError):
         return self._problems
 
 
-def raise_all(problems: "Sequence[TableError]") -> None:
+Problems = list[TableError]
+
+
+def raise_all(problems: Sequence[TableError]) -> None:
     """Raise what there is to raise: nothing, the one problem, or all of them together."""
     if len(problems) == 1:
         raise problems[0]
@@ -122,6 +127,27 @@ def listed(names: Sequence[object], most: int = 8) -> str:
     """The first few names in quotation marks."""
     shown = ", ".join(repr(name) for name in names[:most])
     return shown + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def optional(module: str, what: str, extra: str) -> Any:
+    """A module that comes with an extra; ``what`` begins the message if it is not installed."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError:
+        name = {"PIL.Image": "Pillow"}.get(module, module.partition(".")[0])
+        command = f'pip install "fnmf[{extra}]"'
+        raise TableError(f"{what} needs {name}; install it with: {command}") from None
+
+
+@contextmanager
+def refusing(told: str) -> Iterator[None]:
+    """Turn whatever a decoder raises into a ``TableError``: they fail in a dozen ways."""
+    try:
+        yield
+    except TableError:
+        raise
+    except Exception as error:
+        raise TableError(f"{told}: {one_line(error)}") from error
 
 
 def one_line(error: BaseException) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from fnmf.io._guard import FREE_SIZE, PACKED_RATIO
-from fnmf.io._messages import TableError, one_line
+from fnmf.io._messages import TableError, refusing
 
 _SAMPLE = 1 << 18
 # A table with very long lines is judged by a few of them, however long.
@@ -74,13 +74,8 @@ class _Limited(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        try:
+        with refusing(f"{self._path} is a damaged compressed file"):
             data = self._inner.read(len(buffer))
-        except Exception as error:
-            # Unpackers fail in a dozen ways, among them errors of the interpreter itself.
-            raise TableError(
-                f"{self._path} is a damaged compressed file: {one_line(error)}"
-            ) from error
         self._done += len(data)
         # What was unpacked so far tells a bomb long before all of it would.
         swollen = self._done > _UNWATCHED and self._done > PACKED_RATIO * self._packed.tell()
@@ -120,19 +115,15 @@ def open_bytes(path: Path) -> BinaryIO:
 
 
 def _only_member(packed: BinaryIO, path: Path) -> BinaryIO:
-    try:
+    with refusing(f"{path} is a damaged or locked zip archive"):
         archive = zipfile.ZipFile(packed)
         members = [m for m in archive.infolist() if not m.is_dir()]
         if any(m.filename.startswith(("xl/", "word/", "content.xml")) for m in members):
             raise TableError(f"{path} is a spreadsheet or document; export the table as CSV")
         if len(members) != 1:
             raise TableError(f"{path} is an archive of {len(members)} files; it must hold just one")
-        return archive.open(members[0])  # type: ignore[return-value]
-    except TableError:
-        raise
-    except Exception as error:
-        # Damaged archives fail in a dozen ways.
-        raise TableError(f"{path} is a damaged or locked zip archive: {one_line(error)}") from error
+        member: Any = archive.open(members[0])
+    return member
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from fnmf.io._columns import note_genes_in_rows
-from fnmf.io._messages import TableError, one_line, raise_all
+from fnmf.io._messages import Problems, TableError, one_line, raise_all
 from fnmf.io._open import check_readable
 from fnmf.io._options import Progress, ReadOptions
 from fnmf.io._table import Table
 
-Reader = Callable[[Any, ReadOptions, list[TableError], Progress], Table]
+Reader = Callable[[Any, ReadOptions, Problems, Progress], Table]
 # Ending, and the module and function that read it; anything else is text. Imported when needed.
 _READERS = {
     ".npy": "_arrays.read_npy",
@@ -99,9 +99,7 @@ def read_table(
     return table
 
 
-def _read(
-    source: Any, options: ReadOptions, problems: list[TableError], progress: Progress
-) -> Table:
+def _read(source: Any, options: ReadOptions, problems: Problems, progress: Progress) -> Table:
     if not isinstance(source, (str, os.PathLike)):
         from fnmf.io._frames import read_frame
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from fnmf.io._csv import read_csv
 from fnmf.io._guard import PACKED_RATIO, check_bytes
-from fnmf.io._messages import Note, TableError, listed
+from fnmf.io._messages import Note, Problems, TableError, listed, optional
 from fnmf.io._options import Progress, ReadOptions
 from fnmf.io._table import Table
 
@@ -29,9 +29,7 @@ class Sheet:
     options: ReadOptions
 
 
-def read_xlsx(
-    path: Path, options: ReadOptions, problems: list[TableError], progress: Progress
-) -> Table:
+def read_xlsx(path: Path, options: ReadOptions, problems: Problems, progress: Progress) -> Table:
     """The numeric columns of a sheet; formulas count with the value that Excel has stored."""
     with sheet_as_text(path, options) as sheet:
         table = read_csv(sheet.text, sheet.options, problems, progress)
@@ -45,12 +43,7 @@ def read_xlsx(
 @contextmanager
 def sheet_as_text(path: Path, options: ReadOptions) -> Iterator[Sheet]:
     """The sheet that is asked for, written as text for as long as the context lasts."""
-    try:
-        import openpyxl
-    except ModuleNotFoundError:
-        raise TableError(
-            f'{path}: reading .xlsx needs openpyxl; install it with: pip install "fnmf[xlsx]"'
-        ) from None
+    openpyxl = optional("openpyxl", f"{path}: reading .xlsx", "xlsx")
     with zipfile.ZipFile(path) as archive:
         unpacked = sum(info.file_size for info in archive.infolist())
     check_bytes(path, unpacked, PACKED_RATIO)

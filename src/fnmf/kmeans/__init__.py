@@ -1,6 +1,6 @@
 """k-means: compiled for few dimensions, with scikit-learn's starts, and on codes."""
 
-from fnmf.kmeans._codes import cluster_codes
+from fnmf.kmeans._codes import cluster_codes, partition_codes
 from fnmf.kmeans._lloyd import best_kmeans, halved, principal_kmeans, quick_kmeans
 from fnmf.kmeans._protocol import N_STARTS, count_distinct, kmeans_on
 from fnmf.kmeans._seeding import fit_kmeans, plus_plus
@@ -13,6 +13,7 @@ __all__ = [
     "fit_kmeans",
     "halved",
     "kmeans_on",
+    "partition_codes",
     "plus_plus",
     "principal_kmeans",
     "quick_kmeans",

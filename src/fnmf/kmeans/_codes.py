@@ -1,4 +1,4 @@
-"""Clusters that codes show: the k-means of the protocol, on no more of them than it can take."""
+"""Clusters of codes, by the k-means of the protocol, and codes of clusters."""
 
 from functools import partial
 
@@ -9,6 +9,7 @@ from sklearn.metrics import pairwise_distances_argmin
 from fnmf.data import View, drawn
 from fnmf.execution import BlockSource, RowArray, Runner
 from fnmf.kmeans._protocol import kmeans_on
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 # k-means looks at no more codes than this; the others join the nearest centre.
 _MOST = 200_000
@@ -29,3 +30,23 @@ def cluster_codes(
     nearest = partial(pairwise_distances_argmin, Y=kmeans.cluster_centers_)
     labels = runner.map_rows(nearest, BlockSource(view), (V,), (), kmeans.labels_.dtype)
     return kmeans, labels
+
+
+def partition_codes(
+    labels: RowArray,
+    n_components: int,
+    view: View,
+    runner: Runner,
+    sizes: np.ndarray | None = None,
+    defaults: Defaults = DEFAULTS,
+) -> RowArray:
+    """Codes of a partition: large for the own cluster, small for the others; times ``sizes``."""
+    sizes = np.ones(n_components) if sizes is None else sizes
+    own = partial(_large_for_own, sizes, defaults.softness)
+    return runner.map_rows(own, BlockSource(view), (labels,), (n_components,), view.dtype)
+
+
+def _large_for_own(sizes: np.ndarray, softness: float, labels: np.ndarray) -> np.ndarray:
+    V = np.tile(softness * sizes, (len(labels), 1))
+    V[np.arange(len(V)), labels] = (1 + softness) * sizes[labels]
+    return V

@@ -3,7 +3,8 @@
 import inspect
 import math
 from collections.abc import Collection, Mapping
-from typing import Any
+from types import UnionType
+from typing import Any, get_args, get_origin
 
 import numpy as np
 import scipy.sparse as sp
@@ -120,11 +121,14 @@ def _declared(known: type) -> dict[str, Any]:
 
 
 def _is_a(kind: Any, value: Any) -> bool:
-    """Whether a value is of a type; of types that are not plain ones nothing is said."""
+    """Whether a value is of a type; of what lists and tuples hold nothing is said."""
+    if isinstance(kind, UnionType):
+        return any(_is_a(one, value) for one in get_args(kind))
     if kind is float or kind is int:
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         return number and bool(np.isreal(value)) and math.isfinite(value)
-    return not isinstance(kind, type) or kind is bool or isinstance(value, kind)
+    plain = get_origin(kind) or kind
+    return not isinstance(plain, type) or plain is bool or isinstance(value, plain)
 
 
 def _check_selection(kept: dict[str, Any]) -> None:
@@ -144,6 +148,9 @@ def check_fitted(
     record: type[FittedClusters] = Fitted,
 ) -> list[str]:
     """What a record of a fit lacks, of which these attributes are ``present``."""
+    for name, kind in record.kinds().items():
+        if name in present and not _is_a(kind, attributes[name]):
+            raise ModelFileError(f"{name} is not what a fit leaves behind")
     return record.lacking(present, relevance=relevance) or _lacking_for_new_rows(attributes)
 
 

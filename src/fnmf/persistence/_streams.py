@@ -13,9 +13,16 @@ from fnmf.persistence._shapes import check_arrays, check_fitted
 from fnmf.streaming import Memory, Reservoir, Stream, Sums
 
 _COUNTS = ("seen", "steps", "renewals", "sampled")
-_AMOUNTS = ("weight", "fresh", "odd")
+_AMOUNTS = ("weight", "fresh", "passed", "odd")
 # Letters as in ``Fitted``; s rows are in the sample now, r were at the last renewal.
-_SAMPLE = {"rows": "sd", "priorities": "s", "weights": "s", "codes": "s"}
+_SAMPLE = {
+    "rows": "sd",
+    "priorities": "s",
+    "weights": "s",
+    "counts": "s",
+    "threshold": "?",
+    "codes": "s",
+}
 _SUMS = {
     "counts": "k",
     "sums": "kd",
@@ -61,6 +68,8 @@ def stream_from_dict(kept: Any, n_features: Any, n_clusters: int) -> Stream:
     rows: Any = sample["rows"]
     if not isinstance(rows, np.ndarray | sp.csr_array) or rows.dtype.kind != "f":
         raise ModelFileError("the sample of its stream has no rows")
+    if sample["threshold"].shape != (1,) or not (sample["counts"] > 0).all():
+        raise ModelFileError("the sample of its stream does not say what rows count")
     codes = sample["codes"]
     if codes.dtype.kind != "i" or not ((codes >= -1) & (codes < len(classes))).all():
         raise ModelFileError("the sample of its stream holds numbers that no class has")

@@ -11,28 +11,22 @@ from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
 from fnmf.data import drawn
 from fnmf.execution import RowArray, Runner
 from fnmf.kmeans import best_kmeans
+from fnmf.relevance.candidates import Candidate, SearchContext, search_context
 from fnmf.relevance.crossfit import unexplained_flags
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.preparations import column_preparations, duplicate_groups, row_preparations
-from fnmf.relevance.prepare import FeatureStatistics, Weights
-from fnmf.relevance.sample import SampleTable
-from fnmf.relevance.search import (
-    Candidate,
-    SearchContext,
-    SearchSpace,
-    search_context,
-    search_preparations,
-)
-from fnmf.relevance.structure import (
+from fnmf.relevance.halves import (
     Half,
-    agrees_beyond_chance,
     beyond_chance,
     cluster_recovery,
     factors,
     quick_partition,
     row_halves,
-    structure,
 )
+from fnmf.relevance.preparations import column_preparations, duplicate_groups, row_preparations
+from fnmf.relevance.prepare import FeatureStatistics, Weights
+from fnmf.relevance.sample import SampleTable
+from fnmf.relevance.search import SearchSpace, search_preparations
+from fnmf.relevance.structure import agrees_beyond_chance, structure
 from fnmf.relevance.table_columns import CATEGORY, FLAG
 from fnmf.relevance.tables import (
     TableColumns,

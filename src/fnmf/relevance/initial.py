@@ -10,10 +10,10 @@ import numpy as np
 from fnmf._settings import Settings
 from fnmf.data import View
 from fnmf.execution import BlockSource, RowArray, Runner, parts_of
-from fnmf.factorization import initial_factors, partition_codes, with_known
+from fnmf.factorization import initial_factors, with_known
 from fnmf.factorization.solver import Factors
 from fnmf.factorization.terms import ResidualWeighting
-from fnmf.kmeans import cluster_codes
+from fnmf.kmeans import cluster_codes, partition_codes
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights
 from fnmf.relevance.results import FoundClusters

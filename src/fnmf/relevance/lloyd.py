@@ -15,9 +15,9 @@ import numpy as np
 from fnmf.affinity import nearest_anchors
 from fnmf.data import View
 from fnmf.execution import BlockSource, RowArray, Runner, parts_of
+from fnmf.relevance.candidates import SearchContext
 from fnmf.relevance.choice import Choice
 from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights, capped_moments, prepare
-from fnmf.relevance.search import SearchContext
 from fnmf.relevance.weights import gates, weights_converged
 from fnmf.statistics import Moments, cluster_means
 

@@ -73,7 +73,7 @@ from fnmf.relevance.prepare import (
     prepare,
 )
 from fnmf.relevance.record import unfinished_record
-from fnmf.relevance.refill import capped_for, refilled_by_weights
+from fnmf.relevance.refill import refilled_by_weights
 from fnmf.relevance.representation import Representation, smoothness_values
 from fnmf.relevance.results import FactorizedClusters, FoundClusters, SmoothedCodes
 
@@ -176,9 +176,12 @@ def search_features(inputs: Inputs, seed: int) -> tuple[Choice, FeatureStatistic
         choice = choose_preparation(one, settings, seed, runner, inputs.defaults)
         choice = replace(choice, sample=rows[choice.sample])
     inputs.progress.say(choice.report())
-    capped = capped_for(statistics, choice.columns)
-    how = choice.units, choice.weights, choice.unit
-    return choice, refilled_by_weights(capped, *how, runner, inputs.defaults)
+    if choice.columns is not None:
+        statistics = statistics.capped_at(choice.columns.caps)
+    if statistics.view.incomplete:
+        how = choice.units, choice.weights, choice.unit
+        statistics = refilled_by_weights(statistics, *how, runner, inputs.defaults)
+    return choice, statistics
 
 
 def cluster_affinity(

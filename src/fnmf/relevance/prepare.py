@@ -1,5 +1,7 @@
 """Rows on their way into a scheme and out of it, for fits and for new rows alike."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -86,6 +88,10 @@ class FeatureStatistics:
     n_faint: int = 0
     signed: bool = False
 
+    def capped_at(self, caps: np.ndarray) -> FeatureStatistics:
+        """The same with values capped elsewhere."""
+        return capped_statistics(self.view, self.typical, caps, self.n_faint)
+
 
 @dataclass(frozen=True)
 class PreparedRows:
@@ -164,7 +170,7 @@ def feature_statistics(
 def capped_statistics(
     view: View, typical: np.ndarray, caps: np.ndarray, n_faint: int = 0
 ) -> FeatureStatistics:
-    """The same with values capped elsewhere."""
+    """Rows capped at ``caps``."""
     raw = Preparation(caps, np.ones(len(caps))).view(view, view.constant(1.0))
     return FeatureStatistics(view, typical, caps, raw, n_faint)
 

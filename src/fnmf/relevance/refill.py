@@ -11,15 +11,6 @@ from fnmf.execution import Runner
 from fnmf.relevance.choice import SampleSearch
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.prepare import FeatureStatistics, Weights, capped_statistics, prepare
-from fnmf.relevance.tables import TableColumns
-
-
-def capped_for(statistics: FeatureStatistics, columns: TableColumns | None) -> FeatureStatistics:
-    """The same with values capped as a table asks for it."""
-    if columns is None:
-        return statistics
-    view, typical = statistics.view, statistics.typical
-    return capped_statistics(view, typical, columns.caps, statistics.n_faint)
 
 
 def refilled_by_weights(
@@ -30,9 +21,7 @@ def refilled_by_weights(
     runner: Runner,
     defaults: Defaults = DEFAULTS,
 ) -> FeatureStatistics:
-    """Rows filled from the nearest by their weighted features; unchanged if nothing is missing."""
-    if not statistics.view.incomplete:
-        return statistics
+    """Rows filled from the nearest by their weighted features."""
     for _ in range(defaults.missing_rounds):
         rough = prepare(statistics, units, weights, unit, runner)
         view = refilled(statistics.view, rough.weighted, runner, defaults)
@@ -47,14 +36,17 @@ def refilled_by_search(
     runner: Runner,
     defaults: Defaults = DEFAULTS,
 ) -> FeatureStatistics:
-    """Rows filled by what the best candidate of a search weights, their own caps kept."""
+    """Rows filled by what the best candidate of a search weights, their own caps kept.
+
+    Unchanged if nothing is missing.
+    """
     best = search.candidates[0]
     omega = (best.weights * search.context.duplicate_weights)[None]
-    capped = capped_for(statistics, search.columns)
+    if not statistics.view.incomplete:
+        return statistics
+    capped = statistics if search.columns is None else statistics.capped_at(search.columns.caps)
     filled = refilled_by_weights(
         capped, search.units(best), Weights(omega, omega), best.unit, runner, defaults
     )
-    if filled is capped:
-        return statistics
     again = capped_statistics(filled.view, statistics.typical, statistics.caps, statistics.n_faint)
     return replace(again, signed=statistics.signed)

@@ -3,110 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
 from fnmf.execution import Runner
 from fnmf.kmeans import principal_kmeans
+from fnmf.relevance.candidates import Candidate, SearchContext
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.preparations import dominated_by_few, duplicate_weights, redundancy, suited
-from fnmf.relevance.sample import SampleTable
-from fnmf.relevance.weights import cap_uncertain_features, gates, relevance, weights_converged
-from fnmf.statistics import Moments
+from fnmf.relevance.preparations import dominated_by_few, suited
+from fnmf.relevance.weights import cap_uncertain_features, gates, weights_converged
 
 # Treatments of columns, in the order in which equals are preferred.
 _COLUMNS = ("own", "spread", "typical", "gated")
-
-
-@dataclass(frozen=True)
-class SearchContext:
-    """What all candidates share."""
-
-    table: SampleTable
-    n_clusters: int
-    n_neighbors: int
-    refreshes: int
-    seed: int
-    duplicate_weights: np.ndarray
-    independence: np.ndarray
-    related: np.ndarray
-    groups: np.ndarray
-    defaults: Defaults = DEFAULTS
-
-    def moments(self, labels: np.ndarray) -> Moments:
-        """What clusters look like in every feature."""
-        return self.table.moments(labels, self.n_clusters)
-
-    def explained(self, moments: Moments) -> float:
-        """Number of independent features that clusters explain."""
-        return float(relevance(moments, self.defaults) @ self.independence)
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A preparation and what it found.
-
-    Attributes
-    ----------
-    rows : {"unit", "own"}
-        Whether samples were brought to unit length.
-    columns : {"own", "typical", "gated", "spread", "range"}
-        Units of the features: their own, typical values at 1, their own once those that typical
-        units left out are gone, standard deviations at 1, or a common range.
-    clusters : {"graph", "means"}
-        Whether clusters are what holds together in the graph, or what is near their means.
-    weights, prices : ndarray of shape (d,)
-        Weight of each feature, and price of leaving it out, before copies share them.
-    labels : ndarray of shape (n,)
-        Clusters of the sample.
-    modularity : float
-        Of the clusters on the graph of the weighted rows.
-    explained : float
-        Independent features that the clusters explain.
-    score : float
-        By which candidates are compared: ``candidate_score``, or how well clusters of a table
-        agree between halves of the columns and of the rows.
-    association : float or None
-        Agreement of halves of the columns in standard deviations from chance, if it is known.
-    """
-
-    rows: str
-    columns: str
-    clusters: str
-    weights: np.ndarray
-    prices: np.ndarray
-    labels: np.ndarray
-    modularity: float
-    explained: float
-    score: float
-    association: float | None = None
-
-    @property
-    def unit(self) -> bool:
-        return self.rows == "unit"
-
-    def summary(self) -> dict[str, Any]:
-        """What there is to show of it."""
-        return {
-            "rows": self.rows,
-            "columns": self.columns,
-            "clusters": self.clusters,
-            "features": int(np.count_nonzero(self.weights)),
-            "modularity": self.modularity,
-            "explained": self.explained,
-            "score": self.score,
-        }
-
-    def __str__(self) -> str:
-        return (
-            f"rows {self.rows}, columns {self.columns}, clusters by {self.clusters}: "
-            f"{np.count_nonzero(self.weights)} features, modularity {self.modularity:.3f}, "
-            f"explained {self.explained:.2f}, score {self.score:.2f}"
-        )
 
 
 class SearchSpace(NamedTuple):
@@ -125,22 +36,6 @@ class _Found(NamedTuple):
     labels: np.ndarray
     modularity: float
     explained: float
-
-
-def search_context(
-    table: SampleTable,
-    groups: np.ndarray,
-    n_clusters: int,
-    n_neighbors: int,
-    refreshes: int,
-    seed: int,
-    defaults: Defaults = DEFAULTS,
-) -> SearchContext:
-    """What is known before any candidate is tried; ``groups`` says which features are one."""
-    shares, relatives = duplicate_weights(groups), redundancy(table, defaults)
-    return SearchContext(
-        table, n_clusters, n_neighbors, refreshes, seed, shares, *relatives, groups, defaults
-    )
 
 
 def search_preparations(

@@ -18,12 +18,12 @@ from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
 from fnmf.data import IncompleteView
 from fnmf.execution import Runner
 from fnmf.kmeans import best_kmeans
+from fnmf.relevance.candidates import Candidate, SearchContext
 from fnmf.relevance.crossfit import crossfit_relevance
 from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.halves import association
 from fnmf.relevance.prepare import FeatureStatistics
 from fnmf.relevance.sample import SampleTable
-from fnmf.relevance.search import Candidate, SearchContext
-from fnmf.relevance.structure import association
 from fnmf.relevance.table_columns import (
     CATEGORY,
     CONTINUOUS,

@@ -25,6 +25,7 @@ from fnmf.statistics._passes import (
     sums_of,
     unit_scales,
     weighted_distances,
+    weighted_sums_by_cluster,
 )
 
 __all__ = [
@@ -51,4 +52,5 @@ __all__ = [
     "top_indices",
     "unit_scales",
     "weighted_distances",
+    "weighted_sums_by_cluster",
 ]

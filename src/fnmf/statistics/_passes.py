@@ -96,7 +96,9 @@ def _sums_about(k: int, mean: np.ndarray, part: View, labels: np.ndarray) -> tup
     if isinstance(part, IncompleteView):
         return _observed_sums(part, labels, k, mean)
     if part.weights is not None:
-        return np.bincount(labels, part.weights, k), *_weighted_sums(part, labels, k, mean)
+        rows = part.double(0, part.shape[0])
+        weighted = weighted_sums_by_cluster(rows, labels, k, mean, part.weights)
+        return np.bincount(labels, part.weights, k), *weighted
     rows = part.double(0, part.shape[0]) if part.sparse else rows_of(part)
     return np.bincount(labels, minlength=k), *sums_by_cluster(rows, labels, k, mean)
 
@@ -118,15 +120,12 @@ def sums_by_cluster(
     )
 
 
-def _weighted_sums(
-    part: View, labels: np.ndarray, n_clusters: int, mean: np.ndarray
+def weighted_sums_by_cluster(
+    rows: Any, labels: np.ndarray, n_clusters: int, mean: np.ndarray, weights: np.ndarray
 ) -> ClusterSums:
-    """The same of rows that do not all count once."""
-    weights = part.weights
-    assert weights is not None
-    rows = part.double(0, part.shape[0])
+    """The same of rows that do not all count once, dense or CSR in doubles."""
     members = indicator(labels, n_clusters, np.dtype(np.float64), weights)
-    if not part.sparse:
+    if isinstance(rows, np.ndarray):
         gaps = rows - mean
         squares = gaps**2
         return ClusterSums(members @ gaps, members @ squares, weights @ squares**2)
@@ -164,7 +163,8 @@ def _known_means(found: Moments, mean: np.ndarray) -> np.ndarray:
 def _sums_and_sizes(k: int, part: View, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     counts, zero = np.bincount(labels, part.weights, k), np.zeros(part.shape[1])
     if part.weights is not None:
-        return _weighted_sums(part, labels, k, zero).sums, counts
+        rows = part.double(0, part.shape[0])
+        return weighted_sums_by_cluster(rows, labels, k, zero, part.weights).sums, counts
     if not part.sparse:
         return sums_by_cluster(rows_of(part), labels, k, zero).sums, counts
     rows = part.double(0, part.shape[0])

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from fnmf._fitted import Fitted
 from fnmf.data import View
 from fnmf.factorization.solver import Encoded, Projected, solve_rows
-from fnmf.kernels.passes import as_they_are
-from fnmf.statistics import indicator, sums_by_cluster
+from fnmf.kernels.passes import ClusterSums, as_they_are
+from fnmf.statistics import indicator, sums_by_cluster, weighted_sums_by_cluster
 
 # How far codes may be from where they would stand still: their errors average out in the sums.
 _TOLERANCE = 1e-2
@@ -79,7 +79,7 @@ class Reading:
     def __call__(self, part: View, *known: np.ndarray) -> Sums:
         """Sums over rows; they join the nearest centre unless their clusters are known."""
         n, (k, d), m = part.shape[0], self.centres.shape, len(self._omega)
-        dtype = part.dtype
+        dtype, own = part.dtype, part.weights
         capped = self._capped(part)
         Y, scales, first, second = self._products(capped)
         gaps = self._gaps(first, second)
@@ -88,19 +88,28 @@ class Reading:
         # Rows begin with the codes of the nearest centre: they are on the way to their own.
         V, P, _ = self._codes(first, second, self._of_centres[nearest])
         P *= P
+        if own is not None:
+            P *= own[:, None]
         codes = (P[:, :, None] * V[:, None, :]).reshape(n, -1)
         crosses = _double(Y.T @ (codes * scales[:, None]).astype(dtype)).reshape(d, m, -1)
-        scaled = indicator(labels, k, dtype)
-        scaled.data = scales[scaled.indices].astype(dtype)
-        places = scaled @ Y
+        places = indicator(labels, k, dtype, scales if own is None else scales * own) @ Y
+        strange = gaps.min(axis=1) > self.limit
         return Sums(
-            np.bincount(labels, minlength=k).astype(np.float64),
-            *sums_by_cluster(_rows(capped), labels, k, self.about),
+            np.bincount(labels, own, minlength=k).astype(np.float64),
+            *self._sums(capped, labels, own),
             _double(places if isinstance(places, np.ndarray) else places.toarray()),
             np.ascontiguousarray(crosses.transpose(1, 0, 2)),
             np.stack([(P[:, j : j + 1] * V).T @ V for j in range(m)]),
-            np.array([np.count_nonzero(gaps.min(axis=1) > self.limit)], np.float64),
+            np.array([strange.sum() if own is None else own[strange].sum()], np.float64),
         )
+
+    def _sums(self, capped: Any, labels: np.ndarray, weights: np.ndarray | None) -> ClusterSums:
+        """Sums by cluster of rows, each as often as it counts."""
+        k = len(self.centres)
+        if weights is None:
+            return sums_by_cluster(_rows(capped), labels, k, self.about)
+        rows = capped.astype(np.float64)
+        return weighted_sums_by_cluster(rows, labels, k, self.about, weights)
 
     def distances(self, part: View) -> np.ndarray:
         """Squared distances of rows to the nearest centre, in the weighted features."""

@@ -12,7 +12,7 @@ from fnmf._schemes import SCHEMES
 from fnmf._settings import Settings
 from fnmf.affinity import completed, improve, partition
 from fnmf.choosing.starts import best_start
-from fnmf.data import Scaling, View, dense_if_missing
+from fnmf.data import Scaling, View, as_counts, dense_if_missing
 from fnmf.execution import Runner, add_up, concatenated
 from fnmf.factorization import NullObserver, Problem
 from fnmf.labels.guidance import Guidance
@@ -54,6 +54,7 @@ def renewed(
     """
     # The reservoir goes on to change.
     view = completed(dense_if_missing(reservoir.rows.copy()), runner)
+    view.weighing(as_counts(reservoir.sample_weight))
     if before is not None and before.settled and settings.row_norm == "auto":
         # Chosen when there were as many rows: the codes of a stream keep their units.
         unit = before.fitted.row_scale is None
@@ -76,7 +77,7 @@ def renewed(
     distances = _distances(fitted, sums, about, view, runner)
     limit, strange = _limit(distances, before, view, runner)
     memory = Memory(sums._replace(strange=strange), about, limit)
-    return fitted, memory.decayed(weight / n)
+    return fitted, memory.decayed(weight / view.total)
 
 
 def _distances(
@@ -93,16 +94,26 @@ def _limit(
 
     In the middle of a change the sample is of two kinds; ordinary is what most rows are.
     """
-    nobody = np.zeros(1)
+    nobody, own = np.zeros(1), view.weights
     if before is None:
-        return np.quantile(distances, [_ORDINARY]), nobody
+        return _most(distances, own), nobody
     fitted, memory, _ = before
     ordinary = _distances(fitted, memory.sums, memory.about, view, runner) <= memory.limit[0]
-    if 2 * np.count_nonzero(ordinary) < len(ordinary):
-        return np.quantile(distances[~ordinary], [_ORDINARY]), nobody
-    limit = np.quantile(distances[ordinary], [_ORDINARY])
-    expected = (1 - _ORDINARY) * len(distances)
-    return limit, np.maximum(np.count_nonzero(distances > limit) - expected, nobody)
+    each = np.ones(len(distances)) if own is None else own
+    if 2 * each[ordinary].sum() < view.total:
+        return _most(distances[~ordinary], None if own is None else own[~ordinary]), nobody
+    limit = _most(distances[ordinary], None if own is None else own[ordinary])
+    expected = (1 - _ORDINARY) * view.total
+    return limit, np.maximum(each[distances > limit].sum() - expected, nobody)
+
+
+def _most(distances: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """The distance that the ordinary share of rows is within, (1,)."""
+    if weights is None:
+        return np.quantile(distances, [_ORDINARY])
+    order = np.argsort(distances, kind="stable")
+    below = np.cumsum(weights[order])
+    return distances[order[[np.searchsorted(below, _ORDINARY * below[-1])]]]
 
 
 def _deciding(fitted: Fitted) -> sp.csr_array | None:

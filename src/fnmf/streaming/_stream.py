@@ -11,7 +11,7 @@ import numpy as np
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
 from fnmf.affinity import completed_new
-from fnmf.data import View, has_missing, view_of
+from fnmf.data import View, has_missing
 from fnmf.execution import Runner
 from fnmf.labels.guidance import Guidance
 from fnmf.labels.known import Known
@@ -31,11 +31,11 @@ _SAMPLES = 64
 _CHANGED = 0.5
 
 
-def with_values(rows: Any) -> np.ndarray:
+def with_values(view: View) -> np.ndarray:
     """Which rows of a batch have any value."""
-    if not has_missing(rows):
-        return np.ones(rows.shape[0], bool)
-    return ~np.isnan(rows).all(axis=1)
+    if not has_missing(view.X):
+        return np.ones(view.shape[0], bool)
+    return ~np.isnan(view.X).all(axis=1)
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,9 @@ class Stream:
         Draws the sample and the seeds of renewals.
     reservoir : Reservoir
         The sample.
-    weight, fresh : float
-        Rows remembered, and how many of them came since the last renewal.
+    weight, fresh, passed : float
+        Rows remembered, how many of them came since the last renewal, and all that came; each
+        counts as its weight.
     odd : float
         Share of strange rows among the last ``batch_size``, about.
     seen, steps, renewals, sampled : int
@@ -123,6 +124,7 @@ class Stream:
     reservoir: Reservoir
     weight: float = 0.0
     fresh: float = 0.0
+    passed: float = 0.0
     odd: float = 0.0
     seen: int = 0
     steps: int = 0
@@ -133,22 +135,23 @@ class Stream:
     classes: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
     def learn(self, view: View, pace: Pace, runner: Runner, given: Known | None = None) -> bool:
-        """Learn from a batch, and the classes ``given``; returns True if the model was refitted."""
-        n, k = view.shape[0], pace.settings.clusters
+        """Learn from a batch, whose rows may have weights or classes; True if refitted."""
+        n, k = view.total, pace.settings.clusters
         if self.memory is not None and len(self.memory.sums.counts) != k:
             raise ValueError(
                 f"The stream has {len(self.memory.sums.counts)} clusters, and {k} are asked for "
                 "now; begin a new stream, with sklearn.base.clone or fit."
             )
         decay = pace.forget_factor ** (n / pace.batch_size)
-        self.seen += n
+        self.seen += view.shape[0]
+        self.passed += n
         self.steps += 1
         self.weight, self.fresh = self.weight * decay + n, self.fresh * decay + n
-        age = -math.log(pace.forget_factor) * self.seen / pace.batch_size
-        some, rows = with_values(view.X), view.X
-        rows = rows if some.all() else rows[some]
-        codes = np.full(n, -1) if given is None else self._codes(given, k)
-        self.reservoir.add(rows, age, pace.sample_size, self.rng, codes[some])
+        age = -math.log(pace.forget_factor) * self.passed / pace.batch_size
+        some = with_values(view)
+        rows = view if some.all() else view.subset(np.flatnonzero(some))
+        codes = None if given is None else self._codes(given, k)[some]
+        self.reservoir.add(rows.X, age, pace.sample_size, self.rng, rows.weights, codes)
         if len(self.reservoir) < pace.fewest:
             return False
         if self._due(pace):
@@ -159,9 +162,9 @@ class Stream:
         memory = self.memory.decayed(decay)
         if rows.shape[0]:
             # Missing cells are what the nearest rows of the sample have there.
-            batch = view if rows is view.X else view_of(rows)
-            batch = completed_new(rows, self.fitted, runner) if has_missing(rows) else batch
-            self.memory, self.fitted = memory.with_batch(self.fitted, batch, runner)
+            if has_missing(rows.X):
+                rows = completed_new(rows.X, self.fitted, runner).weighing(rows.weights)
+            self.memory, self.fitted = memory.with_batch(self.fitted, rows, runner)
         strange = float(self.memory.sums.strange[0] - memory.sums.strange[0]) / n
         self.odd += (strange - self.odd) * min(1.0, n / pace.batch_size)
         return False

@@ -5,15 +5,20 @@ from fnmf.validation._checks import (
     STARTS,
     check_choice,
     check_data,
-    check_graph,
     check_integer,
     check_jobs,
     check_real,
+    is_frame,
+)
+from fnmf.validation._given import (
+    check_batch,
+    check_components,
+    check_graph,
+    check_groups,
+    check_init,
     check_weights,
 )
-from fnmf.validation._names import check_batch, check_groups
 from fnmf.validation._shift import shifted
-from fnmf.validation._start import check_components, check_init
 from fnmf.validation._units import divided, in_ordinary_units, unit_of
 
 __all__ = [
@@ -31,6 +36,7 @@ __all__ = [
     "check_weights",
     "divided",
     "in_ordinary_units",
+    "is_frame",
     "shifted",
     "unit_of",
     "with_categories_encoded",

@@ -13,15 +13,13 @@ class Levels(NamedTuple):
 
 
 def with_categories_encoded(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """A frame of pandas or Polars with its categories as numbers; anything else as it is.
+    """A frame of pandas or Polars with its categories as numbers.
 
     A category becomes a 0/1 feature for each level, named ``column=level``; of two levels the
     second one is enough. Ordered levels become one feature of whole numbers. Missing cells, and
     levels that were not there in the fit, are missing in all of them. ``categories_`` of the
     estimator keeps the levels, if there are any.
     """
-    if not hasattr(X, "columns") or not hasattr(X, "dtypes"):
-        return X
     if reset:
         found = {str(name): _levels(X[name]) for name in X.columns if _is_category(X[name])}
         vars(estimator).pop("categories_", None)

@@ -70,24 +70,9 @@ def check_real(name: str, value: Any, *, low: float = 0.0, strict: bool = False)
     return number
 
 
-def check_weights(weights: Any, n_features: int | None = None) -> np.ndarray:
-    """Weights of the user's: a finite number of at least 0 for each feature, not all of them 0."""
-    try:
-        found = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        found = np.empty(())
-    if found.ndim != 1:
-        raise ValueError(
-            f'weighting={weights!r} is not known; use one of "relevance", "paper", "uniform", or '
-            "an array with a weight for each feature."
-        )
-    if not np.isfinite(found).all() or (found < 0).any() or not found.any():
-        raise ValueError("weighting must be finite and non-negative, and not 0 for all features.")
-    if n_features is not None and len(found) != n_features:
-        raise ValueError(
-            f"weighting has {len(found)} weights, but X has {n_features} features; pass one each."
-        )
-    return found
+def is_frame(X: Any) -> bool:
+    """Whether data are a frame of pandas or Polars, whose columns may be categories."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
 def check_data(
@@ -117,7 +102,8 @@ def check_data(
             f"X is an {type(X).__name__} of anndata; use fnmf.scverse.tl.fnmf(adata), which writes "
             "its results into it, or pass a matrix of cells by genes such as adata.X."
         )
-    X = with_categories_encoded(estimator, X, reset=reset)
+    if is_frame(X):
+        X = with_categories_encoded(estimator, X, reset=reset)
     missing = get_tags(estimator).input_tags.allow_nan
     try:
         checked: Any = validate_data(
@@ -169,49 +155,6 @@ def _dense_with_gaps(X: sp.csr_array) -> np.ndarray:
             "array; only smaller ones may have missing values. Drop them, or store them as 0."
         )
     return X.toarray()
-
-
-def check_graph(graph: Any, n_samples: int, dtype: np.dtype) -> sp.csr_array:
-    """A neighbour graph of the user's: square, non-negative, symmetric, diagonal dropped."""
-    is_sparse: bool = sp.issparse(graph)
-    if not is_sparse:
-        raise TypeError(
-            'graph must be "adaptive", "approximate", None or a SciPy sparse matrix, got '
-            f"{type(graph).__name__}; wrap a dense array in scipy.sparse.csr_array."
-        )
-    check_structure(graph, "graph")
-    if graph.shape != (n_samples, n_samples):
-        raise ValueError(
-            f"graph has shape {graph.shape}, but X has {n_samples} samples; "
-            f"pass a graph of shape ({n_samples}, {n_samples})."
-        )
-    S = canonical(sp.csr_array(graph)).astype(dtype, copy=False)
-    if not np.isfinite(S.data).all():
-        raise ValueError("graph contains NaN or infinity; its weights must be finite.")
-    if S.nnz and S.data.min() < 0:
-        raise ValueError(
-            f"graph has a negative weight ({S.data.min():g}); similarities must be non-negative."
-        )
-    gap = _asymmetry(S)
-    if gap > 100 * np.finfo(dtype).eps * (S.data.max() if S.nnz else 0):
-        raise ValueError(
-            f"graph is not symmetric (largest difference {gap:g}); pass (S + S.T) / 2."
-        )
-    if S.diagonal().any() or not S.data.all():
-        rows = np.repeat(np.arange(n_samples), np.diff(S.indptr))
-        kept = (S.data != 0) & (S.indices != rows)
-        S = sp.csr_array((S.data[kept], (rows[kept], S.indices[kept])), shape=S.shape)
-    return S
-
-
-def _asymmetry(S: sp.csr_array) -> float:
-    """Largest |s_ij − s_ji|."""
-    T = S.T.tocsr()
-    if np.array_equal(S.indptr, T.indptr) and np.array_equal(S.indices, T.indices):
-        T.data -= S.data
-    else:
-        T = T - S
-    return float(np.abs(T.data, out=T.data).max()) if T.nnz else 0.0
 
 
 def _check_samples(n_samples: int, minimum: int, estimator: Any) -> None:
