@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._minibatch import MiniBatchFNMF
-from fnmf._semi import was_guided
+from fnmf._semi_base import was_guided
 from fnmf.affinity import completed_new
 from fnmf.data import Data
 from fnmf.execution import threads

@@ -10,7 +10,7 @@ import numpy as np
 
 from fnmf._settings import Settings
 from fnmf.labels.known import Known
-from fnmf.labels.links import Links
+from fnmf.labels.links import NO_LINKS, Links
 
 # As many different labels as labelled samples are no classes, if there are more of them.
 _MANY = 100
@@ -33,8 +33,8 @@ class Guidance:
     """
 
     known: Known
-    must: Links
-    cannot: Links
+    must: Links = NO_LINKS
+    cannot: Links = NO_LINKS
     trusted: bool = True
     class_sizes: Any = None
 

@@ -216,12 +216,12 @@ def _weigh(
     """Weights of the opinions from labels that are held out in turn.
 
     Where labels say nothing, clusters count as far as they are to be trusted, less the more labels
-    a class has, and features as far as clusters are not.
+    a class has, and features as far as clusters are not, more the more labels it has.
     """
     k, told, few = len(around.prior), seeds.told, seeds.few_of_new(seed)
     labels = np.bincount(seeds.codes[told])
     each = float(labels[labels > 0].mean()) if labels.any() else 1.0
-    usual = np.array((1.0, sure / each, 1 - sure, 0.0))
+    usual = np.array((1.0, sure / each, (1 - sure) * each / (each + 1), 0.0))
     linear, chosen, scores = features.fit(few, held, k, seed)
     by_features = said_of(linear, features.rows, runner)
     if not seeds.can_be_spared:

@@ -15,7 +15,6 @@ from fnmf.data import View, has_missing
 from fnmf.execution import Runner
 from fnmf.labels.guidance import Guidance
 from fnmf.labels.known import Known
-from fnmf.labels.links import Links
 from fnmf.streaming._memory import Memory
 from fnmf.streaming._renewal import Before, renewed
 from fnmf.streaming._reservoir import Reservoir
@@ -87,8 +86,7 @@ class Pace:
         """What labels of rows have to say to a renewal."""
         if not len(known.rows):
             return None
-        none = Links(np.empty((0, 2), np.intp), np.empty(0))
-        return Guidance(known, none, none, self.trust_labels, self.class_sizes)
+        return Guidance(known, trusted=self.trust_labels, class_sizes=self.class_sizes)
 
     @property
     def memory(self) -> float:
