@@ -64,7 +64,7 @@ class SemiFNMF(SemiSupervisedBase, FNMF):  # type: ignore[misc]
         labels.
     suspicious_labels_ : structured ndarray
         Labels that the others contradict, surest first: ``row``, ``given`` and ``suggested``
-        (places in ``classes_``), and the ``probability`` that the label is wrong.
+        (places in ``classes_``), and the ``probability`` that it is wrong by all others.
     violated_links_ : ndarray of shape (n_violated, 3)
         Links that do not hold: two rows, and 1 for a must-link or 0 for a cannot-link.
     contradictory_links_ : list of str

@@ -26,7 +26,7 @@ from fnmf.labels.rows import ClassTables, best_class, reached_rows, row_shares
 from fnmf.labels.seeds import Seeds, find_seeds
 from fnmf.labels.spread import AnchorSpread, GraphSpread, Spread
 from fnmf.labels.steer import label_relevance, spread_weights, steered, tied, trust
-from fnmf.labels.wrong import suspicious_labels, true_classes
+from fnmf.labels.wrong import suspicious_labels
 from fnmf.relevance.choice import Choice
 from fnmf.relevance.pipeline import Inputs, cluster_affinity, search_features
 from fnmf.relevance.prepare import FeatureStatistics, Weights, prepare
@@ -125,11 +125,9 @@ def find_classes(
     sure = trust(found.choice)
     features = LinearRows.of(found, seed, runner)
     first = _weigh(features, around, seeds, sure, held, runner, seed)
-    suspicious = _suspicious(first, seeds, held)
-    doubted = np.isin(held[seeds.rows], suspicious["row"])
-    told = seeds.codes[seeds.told]
-    if guidance.trusted and len(told) < _SPARED * len(np.unique(told)):
-        doubted[:] = False
+    suspicious, doubted = _suspicious(first, seeds, held)
+    if not guidance.trusted:
+        doubted |= np.isin(held[seeds.rows], suspicious["row"])
     linear, by_features = first.linear, first.by_features
     if doubted.any() and not doubted.all():
         # Wrong labels are kept where they are, but do not spread.
@@ -238,12 +236,16 @@ def _weigh(
     return _Weighed(weights, linear, by_features, pooled(opinions, weights))
 
 
-def _suspicious(weighed: _Weighed, seeds: Seeds, held: np.ndarray) -> np.ndarray:
-    """Labels that the others contradict, surest first."""
+def _suspicious(weighed: _Weighed, seeds: Seeds, held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Labels that the others contradict, and which seeds should not spread."""
+    doubted = np.zeros(len(seeds.rows), bool)
     rows, given = held[seeds.rows[seeds.told]], seeds.codes[seeds.told]
     if weighed.held_out is None:
-        return suspicious_labels(np.empty((0, 1)), rows[:0], given[:0])
-    return suspicious_labels(true_classes(weighed.held_out, given), rows, given)
+        return suspicious_labels(np.empty((0, 1)), rows[:0], given[:0])[0], doubted
+    suspicious, wrong = suspicious_labels(weighed.held_out, rows, given)
+    if len(given) >= _SPARED * len(np.unique(given)):
+        doubted[seeds.told] = wrong
+    return suspicious, doubted
 
 
 def _with_given(

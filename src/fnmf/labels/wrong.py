@@ -7,8 +7,8 @@ import numpy as np
 # Labels that count as much as the belief that labels of a class are right.
 _PRIOR = 1.0
 _ROUNDS = 50
-# Probability of being wrong from which a label is called suspicious.
-_SUSPICIOUS = 0.5
+# Probability of being wrong, its own say included, from which a label is not to be believed.
+_SURELY = 0.5
 _KIND = [("row", np.int64), ("given", np.int64), ("suggested", np.int64), ("probability", float)]
 
 
@@ -39,11 +39,21 @@ def true_classes(held_out: np.ndarray, given: np.ndarray) -> np.ndarray:
     return found
 
 
-def suspicious_labels(true: np.ndarray, rows: np.ndarray, given: np.ndarray) -> np.ndarray:
-    """Labels that are probably wrong, surest first: ``suspicious_labels_``."""
-    wrong = 1 - true[np.arange(len(given)), given]
-    called = wrong >= _SUSPICIOUS
-    found = np.empty(int(called.sum()), _KIND)
-    found["row"], found["given"] = rows[called], given[called]
-    found["suggested"], found["probability"] = true.argmax(axis=1)[called], wrong[called]
-    return found[np.argsort(-found["probability"], kind="stable")]
+def suspicious_labels(
+    held_out: np.ndarray, rows: np.ndarray, given: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Labels that the others contradict, ``suspicious_labels_``, and which are surely wrong, (l,).
+
+    Listed is a row that would be of another class without its label. The ``probability`` of being
+    wrong is that without the label; the order counts the label, and what it is confused with.
+    """
+    every, said = np.arange(len(given)), np.exp(held_out)
+    wrong = 1 - true_classes(held_out, given)[every, given]
+    suggested = said.argmax(axis=1)
+    listed = np.flatnonzero(suggested != given)
+    listed = listed[np.argsort(-wrong[listed], kind="stable")]
+    found = np.empty(len(listed), _KIND)
+    found["row"], found["given"] = rows[listed], given[listed]
+    found["suggested"] = suggested[listed]
+    found["probability"] = 1 - said[listed, given[listed]]
+    return found, wrong >= _SURELY
