@@ -5,8 +5,10 @@ import io
 import json
 import struct
 import zipfile
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -241,50 +243,61 @@ def workbook(rng: np.random.Generator, path: Path) -> None:
 
 def signed_model(rng: np.random.Generator, content: bytes) -> bytes:
     """A model file with its header changed and signed again, so that the checksum is right."""
-    head, size = content[:64], int.from_bytes(content[16:24], "little")
-    header = json.loads(content[64 : 64 + size])
-    payload = content[64 + size :]
+    header, payload = model_parts(content)
     for _ in range(int(rng.choice([1, 2, 3], p=[0.8, 0.15, 0.05]))):
         _change(rng, header)
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 64)
     if rng.random() < 0.1:
         payload = flip_bytes(rng, payload)
-    start = head[:16] + struct.pack("<QQ", len(text), len(payload))
+    return signed(content, header, payload)
+
+
+def model_parts(content: bytes) -> tuple[Any, bytes]:
+    """Header and arrays of a model file."""
+    size = int.from_bytes(content[16:24], "little")
+    return json.loads(content[64 : 64 + size]), content[64 + size :]
+
+
+def signed(content: bytes, header: object, payload: bytes) -> bytes:
+    """A model file with the beginning of ``content`` and a checksum that is right."""
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 64)
+    start = content[:16] + struct.pack("<QQ", len(text), len(payload))
     return start + sha256(start + text + payload).digest() + text + payload
+
+
+def places(node: Any) -> Iterator[tuple[Any, Any]]:
+    """Every place of a tree of JSON: a dict or list, and a key of it."""
+    items = node.items() if isinstance(node, dict) else enumerate(node)
+    for key, value in list(items):
+        yield node, key
+        if isinstance(value, dict | list):
+            yield from places(value)
+
+
+VALUES = (None, True, -1, 0, 10**12, 1.5, "x", "nan", [], {}, [1, 2], {"$": "array", "array": 0})
 
 
 def _change(rng: np.random.Generator, header: object) -> None:
     """Change, remove or add one thing somewhere in a tree of JSON."""
-    places: list[tuple[object, object]] = []
-
-    def walk(node: object) -> None:
-        items = node.items() if isinstance(node, dict) else enumerate(node)  # type: ignore[arg-type]
-        for key, value in list(items):
-            places.append((node, key))
-            if isinstance(value, dict | list):
-                walk(value)
-
-    walk(header)
-    node, key = places[int(rng.integers(len(places)))]
-    values = (
-        None,
-        True,
-        -1,
-        0,
-        10**12,
-        1.5,
-        "x",
-        "nan",
-        [],
-        {},
-        [1, 2],
-        {"$": "array", "array": 0},
-    )
+    found = list(places(header))
+    node, key = found[int(rng.integers(len(found)))]
     if rng.random() < 0.35:
-        del node[key]  # type: ignore[attr-defined]
+        del node[key]
     else:
-        node[key] = values[int(rng.integers(len(values)))]  # type: ignore[index]
+        node[key] = VALUES[int(rng.integers(len(VALUES)))]
+
+
+def every_change(content: bytes) -> Iterator[bytes]:
+    """The model file with each place of its header removed, and set to each of ``VALUES``."""
+    for number in range(len(list(places(model_parts(content)[0])))):
+        for value in (places, *VALUES):
+            header, payload = model_parts(content)
+            node, key = list(places(header))[number]
+            if value is places:
+                del node[key]
+            else:
+                node[key] = value
+            yield signed(content, header, payload)
 
 
 def hostile_name(rng: np.random.Generator) -> str:

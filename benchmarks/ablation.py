@@ -67,13 +67,12 @@ def constants() -> Iterator[Variant]:
 # Values at which a constant does nothing.
 OFF: dict[str, Any] = {
     "cap": 1e6,
-    "nearly_all": 0.0,
     "minor": 0.0,
     "uncertain": 1.0,
     "explained_weight": 0.0,
     "preparation_price": 0.0,
     "exchanges": 0,
-    "merge_ties": 0.0,
+    "small": 0.0,
     "refreshes": 0,
     "eigengap_weight": 0.0,
 }

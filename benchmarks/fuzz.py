@@ -1,12 +1,15 @@
 """Mutated inputs over all readers, model files and names: no crash, no hang, no odd error.
 
     python benchmarks/fuzz.py --cases 100000 --out results/fuzz.json
+    python benchmarks/fuzz.py --every-place
 
 Two thirds of the cases change the structure of a good file (cells, headers, shapes, signed JSON),
 one third its bytes. Every case has a number; the same number is the same file. Cases run in batches
 in a process of their own whose memory is bounded; a batch that dies is continued behind the case
 that ended it. Interrupted, the same command goes on where it stopped. A case that takes too long is
 tried once more, since a busy machine may be to blame; both times are stored.
+
+With ``--every-place`` each place in the headers of six models is removed and set to twelve values.
 """
 
 import argparse
@@ -26,6 +29,7 @@ from typing import Any
 import numpy as np
 
 import _mutations as mutations
+from _fuzz_models import every_place, make_models, use
 
 HANG_SECONDS = 30
 # What the process may take beyond what its imports take: the stated bound for small files.
@@ -112,7 +116,7 @@ def attempt(case: int, seed: int, folder: Path, models: list[bytes]) -> dict[str
         if kind == "names":
             outcome = try_names(case, seed, folder)
         elif kind == "model":
-            told = _use(load(path))
+            told = use(load(path))
             outcome = "read"
         else:
             read_table(path)
@@ -156,7 +160,7 @@ def work(start: int, stop: int, seed: int, model_folder: Path) -> None:
     models = [file.read_bytes() for file in files]
     for file in files:
         # What is loaded and compiled on first use does not count.
-        if told := _use(fnmf.persistence.load(file)):
+        if told := use(fnmf.persistence.load(file)):
             raise RuntimeError(f"{file.name} does not work: {told}")
     signal.signal(signal.SIGALRM, _hang)
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
@@ -195,65 +199,21 @@ def batch(start: int, stop: int, seed: int, model_folder: Path) -> list[dict[str
     return results
 
 
-def make_models(folder: Path) -> None:
-    """Small fitted models: the default with a recipe that encodes text, and other kinds."""
-    from fnmf import FNMF, save
-    from fnmf.baselines import all_methods
-    from fnmf.io import Prepared, Recipe, Table
-
-    folder.mkdir()
-    rng = np.random.default_rng(0)
-    rows = rng.random((30, 5)) + 3 * np.eye(5)[np.arange(30) % 3]
-    texts = {
-        "city": ["Graz", "Lyon"] * 15,
-        "day": [f"2024-{1 + i % 9}-{i % 28 + 1}" for i in range(30)],
-    }
-    table = Table(Path("made here"), rows, list("abcde"), texts=texts)
-    recipe = Recipe.learn(table, scale="max")
-    prepared = recipe.prepare(table.X)
-    common: dict[str, Any] = {"n_neighbors": 3, "tol": 1e-2, "random_state": 0}
-    model = FNMF(3, **common).fit(prepared)
-    save(Prepared(model, recipe), folder / "recipe")
-    save(FNMF("auto", **common).fit(rows), folder / "auto")
-    save(FNMF(3, weighting="paper", n_weightings=2, **common).fit(rows), folder / "paper")
-    for name in ("SparseKMeans", "LaplacianScore", "GNMF"):
-        rival = all_methods()[name].factory(n_clusters=3, random_state=0)
-        save(rival.fit(rows), folder / name)
-
-
-def _use(model: Any) -> str:
-    """Predict with a model as far as it is fitted; it may refuse rows, in words."""
-    if not (hasattr(model, "n_features_in_") and hasattr(model, "predict")):
-        return ""
-    try:
-        model.predict(_new_rows(model))
-    except ValueError as error:
-        return str(error) or "refused without a word"
-    return ""
-
-
-def _new_rows(model: Any) -> Any:
-    """Two rows for a model, with text where its recipe wants some."""
-    import pandas as pd
-
-    recipe = getattr(model, "recipe", None)
-    if recipe is None or recipe.encoding is None:
-        return np.ones((2, model.n_features_in_))
-    words = {"city": ["Graz", "Rome"], "day": ["2024-03-04", "2024-05-06"]}
-    return pd.DataFrame({name: [1.0, 2.0] for name in "abcde"} | words)
-
-
 def main() -> None:
     """Run, store and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--every-place", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("results/fuzz.json"))
     parser.add_argument("--work", type=int, nargs=2, help=argparse.SUPPRESS)
     parser.add_argument("--models", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
         work(*options.work, options.seed, options.models)
+        return
+    if options.every_place:
+        every_place()
         return
     import fnmf
 

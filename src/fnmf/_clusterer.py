@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from fnmf._base import ClusterBase
 from fnmf._fitted import FittedClusters
 from fnmf._fnmf import FNMF
+from fnmf._parameters import with_parameters_of
 from fnmf._settings import Settings
 from fnmf._sklearn import with_callbacks
 from fnmf.data import MappedCSR, is_dask, view_of
@@ -164,28 +165,24 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
     _number = "n_clusters"
     _non_negative = False
 
+    graph: Any
+
+    @with_parameters_of(
+        FNMF,
+        "n_neighbors",
+        "graph",
+        "row_norm",
+        "column_units",
+        "random_state",
+        "n_jobs",
+        "verbose",
+    )
     def __init__(
-        self,
-        n_clusters: Any = "auto",
-        *,
-        n_neighbors: int = 5,
-        graph: Any = "adaptive",
-        row_norm: str = "auto",
-        column_units: str = "auto",
-        false_discovery_rate: float = 0.1,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
+        self, n_clusters: Any = "auto", *, false_discovery_rate: float = 0.1, **shared: Any
     ) -> None:
         self.n_clusters = n_clusters
-        self.n_neighbors = n_neighbors
-        self.graph = graph
-        self.row_norm = row_norm
-        self.column_units = column_units
         self.false_discovery_rate = false_discovery_rate
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self.__dict__.update(shared)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

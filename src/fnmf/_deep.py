@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from fnmf._base import FactorisationBase
 from fnmf._fnmf import FNMF
+from fnmf._parameters import with_parameters_of
 from fnmf._sklearn import with_callbacks
 from fnmf.data import is_dask
 from fnmf.validation import check_integer
@@ -64,42 +65,27 @@ class DeepFNMF(FactorisationBase):
     weighting = "relevance"
     layer_components_: tuple[np.ndarray, ...] | None
 
-    def __init__(
-        self,
-        layers: Any = (50, 8),
-        *,
-        n_weightings: int = 3,
-        smoothness: float = 100.0,
-        representation: str = "auto",
-        n_neighbors: int = 5,
-        graph: Any = "adaptive",
-        row_norm: str = "auto",
-        column_units: str = "auto",
-        solver: str = "mu-fast",
-        n_clusters: int | None = None,
-        max_iter: int = 300,
-        tol: float = 1e-4,
-        n_init: int = 1,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
+    @with_parameters_of(
+        FNMF,
+        "n_weightings",
+        "smoothness",
+        "representation",
+        "n_neighbors",
+        "graph",
+        "row_norm",
+        "column_units",
+        "solver",
+        "n_clusters",
+        "max_iter",
+        "tol",
+        "n_init",
+        "random_state",
+        "n_jobs",
+        "verbose",
+    )
+    def __init__(self, layers: Any = (50, 8), **shared: Any) -> None:
         self.layers = layers
-        self.n_weightings = n_weightings
-        self.smoothness = smoothness
-        self.representation = representation
-        self.n_neighbors = n_neighbors
-        self.graph = graph
-        self.row_norm = row_norm
-        self.column_units = column_units
-        self.solver = solver
-        self.n_clusters = n_clusters
-        self.max_iter = max_iter
-        self.tol = tol
-        self.n_init = n_init
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self.__dict__.update(shared)
 
     @with_callbacks
     def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:

@@ -18,7 +18,7 @@ from fnmf._starting import with_start
 from fnmf._weights import CountedRows, check_sample_weight, place_absent
 from fnmf.choosing.consensus import consensus
 from fnmf.choosing.starts import best_start
-from fnmf.data import has_missing
+from fnmf.data import has_missing, is_dask, repeats, view_of
 from fnmf.factorization import (
     CheckpointCache,
     NoCheckpointCache,
@@ -44,7 +44,7 @@ def fit_estimator(
     scheme = estimator._scheme(settings)
     scheme.check(settings)
     data = estimator._checked(X, reset=True)
-    weights = check_sample_weight(sample_weight, data)
+    weights = None if sample_weight is None else check_sample_weight(sample_weight, data)
     presence = Presence.of(data) if has_missing(data) else None
     if batch is not None:
         if weights is not None:
@@ -64,7 +64,9 @@ def fit_estimator(
         weights = None if weights is None else weights[presence.rows]
     if not settings.automatic and not (settings.builds_graph and settings.starts_itself):
         settings = settings.for_data(data)
-    counted = CountedRows.of(data, weights, settings, merge=guidance is None and batch is None)
+    counted, merge = None, guidance is None and batch is None
+    if weights is not None or (merge and not is_dask(data) and repeats(view_of(data))):
+        counted = CountedRows.of(data, weights, settings, merge=merge)
     given = data
     if counted is not None:
         settings, data = counted.settings(settings), counted.rows

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
 from fnmf._fnmf import FNMF
+from fnmf._parameters import with_parameters_of
 from fnmf._settings import Settings
 from fnmf._sklearn import as_random_state
 from fnmf._streamed_rows import StreamedRows
@@ -127,40 +128,38 @@ class MiniBatchFNMF(StreamedRows):
     True
     """
 
+    random_state: Any
+    verbose: int
+
+    @with_parameters_of(
+        FNMF,
+        "n_weightings",
+        "smoothness",
+        "n_neighbors",
+        "row_norm",
+        "column_units",
+        "n_clusters",
+        "tol",
+        "random_state",
+        "n_jobs",
+        "verbose",
+    )
     def __init__(
         self,
         n_components: int = 8,
         *,
-        n_weightings: int = 3,
-        smoothness: float = 100.0,
-        n_neighbors: int = 5,
-        row_norm: str = "auto",
-        column_units: str = "auto",
-        n_clusters: int | None = None,
         batch_size: int = 1024,
         forget_factor: float = 0.99,
         sample_size: int = 4096,
         max_iter: int = 30,
-        tol: float = 1e-4,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
+        **shared: Any,
     ) -> None:
         self.n_components = n_components
-        self.n_weightings = n_weightings
-        self.smoothness = smoothness
-        self.n_neighbors = n_neighbors
-        self.row_norm = row_norm
-        self.column_units = column_units
-        self.n_clusters = n_clusters
         self.batch_size = batch_size
         self.forget_factor = forget_factor
         self.sample_size = sample_size
         self.max_iter = max_iter
-        self.tol = tol
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self.__dict__.update(shared)
 
     def fit(self, X: ArrayLike | sp.sparray, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from one pass over the data, their rows in random order.

@@ -51,7 +51,6 @@ PLAIN = {0, 1, 2, 0.5}
 ALLOWED = {
     ("_adaptive.py", 8192): "rows at once",
     ("_adaptive.py", 200): "rows whose recall is printed",
-    ("_adaptive.py", 5): "default of the public parameter n_neighbors",
     ("_anchor_moves.py", 1e-12): "rounding",
     ("_anchors.py", 1024): "rows at once",
     ("_confidence.py", 1e-12): "avoids a division by 0",
@@ -157,7 +156,7 @@ def reads(monkeypatch):
         ({"n_components": 3}, {}),
         ({"n_components": "auto"}, {}),
         ({"n_components": 3}, {"exact_rows": 50, "n_anchors": 40, "start_rows": 30}),
-        ({"n_components": 3}, {"means_price": -9.0, "nearly_all": 2.0}),
+        ({"n_components": 3}, {"preparation_price": -9.0, "small": -1.0}),
         ({"n_components": 3, "consensus": 2}, {}),
         ({"n_components": 3, "graph": None}, {}),
     ],
@@ -175,6 +174,8 @@ def test_a_fit_reads_the_record_that_is_handed_in(options, changes, monkeypatch)
 def test_a_constant_can_be_varied(monkeypatch):
     X = load_iris().data
     before = FNMF(3, random_state=0, tol=0.1).fit(X)
-    monkeypatch.setattr(FNMF, "_defaults", replace(DEFAULTS, table_cap=DEFAULTS.table_cap + 1))
+    monkeypatch.setattr(
+        FNMF, "_defaults", replace(DEFAULTS, beyond_chance=DEFAULTS.beyond_chance + 1)
+    )
     after = FNMF(3, random_state=0, tol=0.1).fit(X)
     np.testing.assert_allclose(after._caps - before._caps, X.std(axis=0))

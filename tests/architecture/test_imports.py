@@ -10,7 +10,7 @@ import fnmf
 ROOT = Path(fnmf.__file__).parent
 # From the inside out; a part may use those of its own line and of the lines above it.
 LAYERS = (
-    ("exceptions", "_atomic", "_sklearn", "_compile", "relevance.defaults"),
+    ("exceptions", "_atomic", "_sklearn", "_compile", "_parameters", "relevance.defaults"),
     ("data", "validation", "_settings", "_fitted", "metrics", "datasets"),
     ("kernels", "execution"),
     ("statistics", "kmeans"),

@@ -95,7 +95,7 @@ def test_the_example_of_the_number_of_clusters_is_current():
 def test_a_second_test_may_find_structure_that_the_first_does_not(second, monkeypatch):
     text = re.sub(r"\s+", " ", page("docs/relevance.md"))
     assert f"`structure_found_` is true if it is more than {DEFAULTS.beyond_chance:g}." in text
-    assert f"agree by at least {DEFAULTS.beyond_shuffled:g} (adjusted Rand index) more" in text
+    assert f"agree by at least {DEFAULTS.small:g} (adjusted Rand index) more" in text
     monkeypatch.setattr(choice, "structure", lambda *_: -1.23)
     monkeypatch.setattr(choice, "agrees_beyond_chance", lambda *_: second)
     nothing = np.zeros(3)

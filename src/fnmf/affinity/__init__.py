@@ -1,6 +1,6 @@
 """How much samples belong together: neighbours, graph, anchors, and clusters of them."""
 
-from fnmf.affinity._adaptive import adaptive_neighbors, adaptive_weights, neighbor_graph
+from fnmf.affinity._adaptive import adaptive_weights, neighbor_graph
 from fnmf.affinity._affinity import (
     Affinity,
     AnchorAffinity,
@@ -25,8 +25,8 @@ from fnmf.affinity._incomplete import (
 )
 from fnmf.affinity._moves import improve, modularity, ties_between
 from fnmf.affinity._partition import best_of, partition, spectrum
-from fnmf.affinity._release import release_freed_memory
-from fnmf.affinity._search import estimate_recall, nearest_neighbors, neighbors_of
+from fnmf.affinity._public import adaptive_neighbors, estimate_recall, nearest_neighbors
+from fnmf.affinity._search import neighbors_of, release_freed_memory
 from fnmf.affinity._small import Graphs, in_few_parts, nearest_rows, small_graph, small_graphs
 
 __all__ = [

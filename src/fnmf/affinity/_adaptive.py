@@ -1,15 +1,11 @@
 """The adaptive-neighbour graph: weights in closed form from the nearest distances."""
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.affinity._release import release_freed_memory
-from fnmf.affinity._search import find_neighbors, recall_of
-from fnmf.data import View, as_view, spans
-from fnmf.execution import Runner, threads
-from fnmf.validation import check_integer
+from fnmf.affinity._search import find_neighbors, recall_of, release_freed_memory
+from fnmf.data import View, spans
+from fnmf.execution import Runner
 
 _ROWS = 8192  # rows whose weights are computed together
 _PROBES = 200  # rows whose neighbours are searched again to measure the recall
@@ -60,64 +56,6 @@ def weigh_ties(shares: np.ndarray, indices: np.ndarray, weights: np.ndarray) -> 
     return pulled * (weights / pulled.sum(axis=1))[:, None]
 
 
-def adaptive_neighbors(
-    X: Any,
-    n_neighbors: int = 5,
-    *,
-    symmetric: bool = True,
-    algorithm: str = "exact",
-    n_jobs: int | None = None,
-    verbose: int = 0,
-) -> sp.csr_array:
-    """Sparse similarity graph of the nearest neighbours, free of parameters but their number.
-
-    Parameters
-    ----------
-    X : array, sparse matrix or MappedCSR of shape (n_samples, n_features)
-        The samples; read in blocks, never copied whole.
-    n_neighbors : int, default=5
-        Neighbours of each sample, K. At least K + 2 samples are needed.
-    symmetric : bool, default=True
-        Return (A + Aᵀ)/2 instead of the row-stochastic A.
-    algorithm : {"exact", "faiss"}, default="exact"
-        The neighbour search, see :func:`nearest_neighbors`.
-    n_jobs : int, optional
-        Threads. The result does not depend on it.
-    verbose : int, default=0
-        Above 0, print which search was used and, if approximate, its measured recall.
-
-    Returns
-    -------
-    graph : scipy.sparse.csr_array of shape (n_samples, n_samples)
-        Canonical, with empty diagonal; float32 for float32 and small integers, else float64.
-
-    Notes
-    -----
-    Row i solves min Σ_j d_ij a_ij + γ_i a_ij² over the simplex, d_ij being squared distances
-    and γ_i the largest value that leaves K positive entries [1]_. The graph does not change
-    when X is scaled or shifted.
-
-    References
-    ----------
-    .. [1] F. Nie, X. Wang, M. I. Jordan, H. Huang, "The Constrained Laplacian Rank Algorithm
-       for Graph-Based Clustering", AAAI 2016.
-
-    Examples
-    --------
-    >>> from fnmf.graph import adaptive_neighbors
-    >>> S = adaptive_neighbors([[0.0], [1.0], [2.0], [7.0]], n_neighbors=2, symmetric=False)
-    >>> S.toarray().round(2)
-    array([[0.  , 0.52, 0.48, 0.  ],
-           [0.5 , 0.  , 0.5 , 0.  ],
-           [0.47, 0.53, 0.  , 0.  ],
-           [0.  , 0.35, 0.65, 0.  ]])
-    """
-    references = as_view(X)
-    check_integer("n_neighbors", n_neighbors, low=1)
-    with threads(n_jobs) as runner:
-        return neighbor_graph(references, n_neighbors, algorithm, runner, symmetric, verbose)
-
-
 def neighbor_graph(
     references: View,
     k: int,
@@ -126,7 +64,7 @@ def neighbor_graph(
     symmetric: bool = True,
     verbose: int = 0,
 ) -> sp.csr_array:
-    """As :func:`adaptive_neighbors`, for a view and by a runner that is there already."""
+    """As ``fnmf.graph.adaptive_neighbors``, for a view and by a runner that is there already."""
     n_samples = references.shape[0]
     if n_samples < k + 2:
         raise ValueError(

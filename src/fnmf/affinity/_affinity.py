@@ -148,11 +148,7 @@ class GraphAffinity:
         defaults, others = self._defaults, []
         if known is not None:
             others = [extend_labels(known, self._weighted, self._runner, defaults=defaults)]
-        starts = defaults.partition_starts
-        found = partition(
-            self._graph, n_clusters, seed, starts=starts, others=others, defaults=defaults
-        )
-        return found.labels
+        return partition(self._graph, n_clusters, seed, others=others, defaults=defaults).labels
 
     def parts(self, n_clusters: int) -> RowArray | None:
         found = connected_parts(self._graph, n_clusters, self._defaults)
@@ -160,7 +156,7 @@ class GraphAffinity:
 
     def refine_labels(self, labels: RowArray, codes: RowArray, n_clusters: int) -> RowArray:
         rng, defaults = np.random.RandomState(0), self._defaults
-        starts = range(defaults.code_starts)
+        starts = range(defaults.starts)
         own = self._weighted.weights
         others = [quick_kmeans(codes, n_clusters, rng, own) for _ in starts]
         return best_of(self._graph, [labels, *others], n_clusters, defaults).labels
@@ -229,8 +225,7 @@ class AnchorAffinity:
         graph = in_few_parts(graphs, self._neighbors, n_clusters, defaults)
         if known is not None:
             others = [extend_labels(known, view, runner, self._view, defaults)]
-        starts = defaults.partition_starts
-        found = partition(graph, n_clusters, seed, starts=starts, others=others, defaults=defaults)
+        found = partition(graph, n_clusters, seed, others=others, defaults=defaults)
         return cluster_by_anchors(self.nearest, self.mass, found.labels, view, runner, defaults)
 
     def parts(self, n_clusters: int) -> RowArray | None:
@@ -268,7 +263,7 @@ def extend_labels(
         return known.labels
     there = weighted.narrowed(weighted.take(known.rows))
     asked = weighted if queries is None else queries
-    nearest = nearest_anchors(asked, there, defaults.voters, runner)
+    nearest = nearest_anchors(asked, there, defaults.nearest_rows, runner)
     return vote(nearest, known.labels)
 
 

@@ -62,7 +62,7 @@ def cluster_by_anchors(
     mass, n = np.where(mass > 0, mass, 1), view.total
     price = resolution(len(sizes), defaults)
     value = _modularity(within, sizes, mass, n, price)
-    for _ in range(defaults.anchor_sweeps):
+    for _ in range(defaults.sweeps):
         before, work = labels.copy(), _MoveWork(mass, within, sizes, n, price)
         change = runner.sweep(work, BlockSource(view), rows)
         within, sizes = within + change.within, sizes + change.sizes
@@ -70,7 +70,7 @@ def cluster_by_anchors(
         if value < last:
             # Blocks that all do the same go too far together.
             return before
-        if change.moved[0] <= defaults.still * view.shape[0]:
+        if change.moved[0] <= defaults.negligible * view.shape[0]:
             break
     return labels
 

@@ -44,7 +44,7 @@ def refilled(view: View, weighted: View, runner: Runner, defaults: Defaults = DE
     """The same rows, filled from the nearest by ``weighted``, their weighted features."""
     if not (isinstance(view, IncompleteView) and isinstance(weighted, IncompleteView)):
         return view
-    n, k = view.shape[0], defaults.missing_neighbors
+    n, k = view.shape[0], defaults.nearest_rows
     references = view.fill.references
     if len(references) == n:
         nearest = neighbors_of(weighted, min(k, n - 1), runner)[0]
@@ -165,7 +165,7 @@ def _partial(
     With ``same`` a row is not its own neighbour. Rows that share no feature are infinitely far.
     """
     used = np.flatnonzero(factors)
-    k = min(defaults.missing_neighbors, len(references) - 1)
+    k = min(defaults.nearest_rows, len(references) - 1)
     own = same and len(references) == len(X)
     nearest = np.empty((len(X), k), np.int32)
     tiles = spans(len(references), _REFERENCES)

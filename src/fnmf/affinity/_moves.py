@@ -60,7 +60,7 @@ def improved(
     if degree.sum() == 0:
         return Partition(labels, 0.0)
     ties = graph.indptr, graph.indices, similarity
-    price, sweeps = resolution(n_clusters, defaults), defaults.move_sweeps
+    price, sweeps = resolution(n_clusters, defaults), defaults.sweeps
     sums = np.zeros((2, n_clusters)), np.zeros(n_clusters, np.int64)
     value = _improve(*ties, degree, labels, *sums, price, sweeps)
     return Partition(labels, float(value))
@@ -193,7 +193,7 @@ def _promising(
     bridges = between[one, other]
     found = []
     for cut in np.unique(labels[second]).tolist():
-        fit = (one != cut) & (other != cut) & (bridges >= defaults.merge_ties * ties[cut, cut + k])
+        fit = (one != cut) & (other != cut) & (bridges >= defaults.small * ties[cut, cut + k])
         if fit.any():
             best = fit.argmax()
             a, b = int(one[best]), int(other[best])

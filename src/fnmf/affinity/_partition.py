@@ -33,7 +33,7 @@ def partition(
     n_clusters: int,
     seed: int,
     *,
-    starts: int,
+    starts: int | None = None,
     others: Sequence[np.ndarray] = (),
     defaults: Defaults = DEFAULTS,
 ) -> Partition:
@@ -47,8 +47,9 @@ def partition(
         Clusters.
     seed : int
         Seed of eigensolver and k-means.
-    starts : int
-        Starts of k-means on each of the two scalings of the eigenvectors.
+    starts : int or None, default=None
+        Starts of k-means on each of the two scalings of the eigenvectors; ``None`` halves
+        ``defaults.starts`` between them.
     others : sequence of ndarray of shape (n,), default=()
         Further partitions to improve.
     defaults : Defaults
@@ -69,6 +70,7 @@ def partition(
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     turned = vectors / np.where(lengths > _TINY, lengths, 1)
     walk = vectors * scale[:, None]
+    starts = defaults.starts // 2 if starts is None else starts
     scalings = [rows for _ in range(starts) for rows in (turned, walk)]
     found = [quick_kmeans(rows, n_clusters, rng) for rows in scalings]
     best = _best(lists, [*others, *found], n_clusters, defaults)

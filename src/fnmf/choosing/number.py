@@ -126,7 +126,7 @@ def choose_number(
     """The number of clusters of the rows of a view, among ``numbers``."""
     n = view.shape[0]
     wanted = possible(numbers, min(n, defaults.sample_rows), defaults)
-    if n < defaults.fewest_rows_to_number or not wanted:
+    if n <= 2 * defaults.fewest_rows or not wanted:
         nothing = np.empty(0, SCORES)
         empty = np.empty((0, n), np.int64)
         return NumberOfClusters(1, (1, 1), (), nothing, None, empty, np.arange(n))

@@ -149,7 +149,7 @@ def _found_again(rows: np.ndarray, numbers: np.ndarray, context: SearchContext) 
     defaults, rng = context.defaults, np.random.RandomState(context.seed)
     asked = [replace(context, n_clusters=int(k)) for k in numbers]
     labels = np.array([cluster_table(one, rows, "means") for one in asked])
-    inside = np.empty((defaults.number_halves, len(numbers)))
+    inside = np.empty((2 * defaults.splits, len(numbers)))
     for shares in inside:
         half = np.sort(rng.permutation(rows.shape[0])[: rows.shape[0] // 2])
         again = (cluster_table(one, rows, "means", half) for one in asked)
@@ -167,10 +167,10 @@ def score_table(
     """The scores beside other figures that are there to look at."""
     rows, near = _prepared(context, chosen)
     defaults = context.defaults
-    halves = feature_halves(context, chosen, near, defaults.row_splits)
+    halves = feature_halves(context, chosen, near, defaults.splits)
     two_by_two = [halves[i : i + 2] for i in range(0, len(halves), 2)]
     own = context.table.weights
-    pairs = row_halves(rows, near, defaults.row_splits, context.seed, defaults, own)
+    pairs = row_halves(rows, near, defaults.splits, context.seed, defaults, own)
 
     def agree(k: int) -> tuple[float, float]:
         across = [features_agree(two, k, context.seed, defaults) for two in two_by_two]
@@ -221,10 +221,7 @@ def _clusters(
     """Clusters for every number; each is begun also from those of the next larger one."""
     ways = [(k,) for k in numbers]
     seed, defaults = context.seed, context.defaults
-    starts = defaults.partition_starts
-    alone = runner.each(
-        lambda k: partition(graph, k, seed, starts=starts, defaults=defaults).labels, ways
-    )
+    alone = runner.each(lambda k: partition(graph, k, seed, defaults=defaults).labels, ways)
     found = list(alone)
     for i in range(len(numbers) - 2, -1, -1):
         merged = found[i + 1]

@@ -6,8 +6,10 @@ from typing import Any
 from typer.core import TyperCommand, TyperGroup
 
 
-class Command(TyperCommand):
-    """A verb."""
+class _Shown:
+    """What verbs and groups of verbs have in common."""
+
+    help: str | None
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -15,19 +17,15 @@ class Command(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """The options and arguments, as the help is to show them."""
-        return _plain(super().get_params(ctx))
+        return _plain(super().get_params(ctx))  # type: ignore[misc]
 
 
-class Group(TyperGroup):
+class Command(_Shown, TyperCommand):
+    """A verb."""
+
+
+class Group(_Shown, TyperGroup):
     """A verb with verbs of its own."""
-
-    def __init__(self, *arguments: Any, **named: Any) -> None:
-        super().__init__(*arguments, **named)
-        self.help = _wrapped(self.help)
-
-    def get_params(self, ctx: Any) -> list[Any]:
-        """The options, as the help is to show them."""
-        return _plain(super().get_params(ctx))
 
 
 def _wrapped(text: str | None) -> str | None:

@@ -19,6 +19,7 @@ from fnmf.data._open import (
     quickest,
     view_of,
 )
+from fnmf.data._repeats import repeats
 from fnmf.data._views import BATCH, Scaling, View, drawn, spans, working_dtype
 
 __all__ = [
@@ -42,6 +43,7 @@ __all__ = [
     "has_missing",
     "is_dask",
     "quickest",
+    "repeats",
     "spans",
     "view_of",
     "working_dtype",

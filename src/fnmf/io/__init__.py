@@ -1,15 +1,14 @@
 """Tables from files, with errors that say where in the file, and the way of a table to a model."""
 
+from fnmf.io._cells import add_labels, raw_cells
 from fnmf.io._chunks import Chunks, is_many, open_chunks
 from fnmf.io._clean import Cleaning, clean
 from fnmf.io._decide import DECIDED_MISSING, DECIDED_NEGATIVE, decide
 from fnmf.io._encode import Encoding
-from fnmf.io._labels import add_labels
-from fnmf.io._messages import REMEDIES, Note, SeveralError, TableError, raise_all, worded
+from fnmf.io._messages import REMEDIES, Note, SeveralError, TableError, worded
 from fnmf.io._numbers import MISSING
 from fnmf.io._options import ReadOptions
 from fnmf.io._prepared import Prepared
-from fnmf.io._raw import raw_cells
 from fnmf.io._read import READABLE, read_table
 from fnmf.io._recipe import Recipe
 from fnmf.io._table import Table
@@ -35,7 +34,6 @@ __all__ = [
     "decide",
     "is_many",
     "open_chunks",
-    "raise_all",
     "raw_cells",
     "read_table",
     "worded",

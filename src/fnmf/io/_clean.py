@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.io._messages import Note, TableError, listed, raise_all
+from fnmf.io._messages import Note, TableError, listed, report
 from fnmf.io._table import Table, check_not_empty
 from fnmf.validation import check_choice
 
@@ -69,10 +69,7 @@ def clean(
         if not found or cleaning.missing == "error":
             _missing(table, cleaning, fitted, typical, found)
     _negative(table, cleaning, fitted, found)
-    if problems is None:
-        raise_all(found)
-    else:
-        problems += found
+    report(found, problems)
 
 
 def _infinite(table: Table, found: list[TableError]) -> None:

@@ -117,17 +117,20 @@ def _all_differ(column: np.ndarray) -> bool:
     return bool((column == np.floor(column)).all()) and len(np.unique(column)) == len(column)
 
 
-def _note_constant(table: Table, required: frozenset[str]) -> None:
-    if len(table.X) < 3 or len(table.names) > _MOST_CONSTANT:
-        return
+def constant_columns(table: Table) -> list[int]:
+    """Columns with one value everywhere; of fewer than three rows nothing is said."""
+    if len(table.X) < 3:
+        return []
     # Two rows decide nearly always.
     suspects = np.flatnonzero(table.X[0] == table.X[-1]).tolist()
-    same = [
-        table.names[k]
-        for k in suspects
-        if table.names[k] not in required and (table.X[:, k] == table.X[0, k]).all()
-    ]
-    if same:
+    return [k for k in suspects if (table.X[:, k] == table.X[0, k]).all()]
+
+
+def _note_constant(table: Table, required: frozenset[str]) -> None:
+    if len(table.names) > _MOST_CONSTANT:
+        return
+    names = [table.names[k] for k in constant_columns(table)]
+    if same := [name for name in names if name not in required]:
         text = f"columns with one value everywhere, which tell nothing apart: {listed(same)}"
         table.notes.append(Note(text, "left_out"))
 

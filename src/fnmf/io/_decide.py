@@ -6,7 +6,7 @@ can know (how numbers are written, sparse data with negative values) stays a pro
 
 import numpy as np
 
-from fnmf.io._columns import counts_rows, drop_columns, identifiers
+from fnmf.io._columns import constant_columns, counts_rows, drop_columns, identifiers
 from fnmf.io._messages import Note, TableError, listed
 from fnmf.io._table import Table
 
@@ -90,11 +90,7 @@ def _row_names(table: Table) -> None:
 
 def _constant(table: Table) -> None:
     """Columns with one value tell nothing apart; unless there is no other, they are left out."""
-    if len(table.X) < 3:
-        return
-    # Two rows decide nearly always.
-    suspects = np.flatnonzero(table.X[0] == table.X[-1]).tolist()
-    same = [k for k in suspects if (table.X[:, k] == table.X[0, k]).all()]
+    same = constant_columns(table)
     if not same or (len(same) == len(table.names) and not table.texts):
         return
     names = [table.names[k] for k in same]

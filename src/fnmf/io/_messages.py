@@ -115,12 +115,14 @@ class SeveralError(TableError):
 Problems = list[TableError]
 
 
-def raise_all(problems: Sequence[TableError]) -> None:
-    """Raise what there is to raise: nothing, the one problem, or all of them together."""
-    if len(problems) == 1:
-        raise problems[0]
-    if problems:
-        raise SeveralError(problems)
+def report(found: Sequence[TableError], problems: Problems | None = None) -> None:
+    """Add what was found to ``problems``; without these raise the one, or all together."""
+    if problems is not None:
+        problems += found
+    elif len(found) == 1:
+        raise found[0]
+    elif found:
+        raise SeveralError(found)
 
 
 def listed(names: Sequence[object], most: int = 8) -> str:

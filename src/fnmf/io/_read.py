@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fnmf.io._columns import note_genes_in_rows
-from fnmf.io._messages import Problems, TableError, one_line, raise_all
+from fnmf.io._messages import Problems, TableError, one_line, report
 from fnmf.io._open import check_readable
 from fnmf.io._options import Progress, ReadOptions
 from fnmf.io._table import Table
@@ -92,10 +92,7 @@ def read_table(
         table.transpose(options.duplicates, found)
     else:
         note_genes_in_rows(table)
-    if problems is None:
-        raise_all(found)
-    else:
-        problems += found
+    report(found, problems)
     return table
 
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from fnmf.io._clean import Cleaning, clean
 from fnmf.io._encode import Encoding, learn_encoding
-from fnmf.io._messages import Note, TableError, listed, raise_all
+from fnmf.io._messages import Note, TableError, listed, report
 from fnmf.io._options import ReadOptions
 from fnmf.io._table import Table
 from fnmf.validation import check_choice
@@ -87,10 +87,7 @@ class Recipe:
         cleaning = Cleaning(missing, negative)
         typical = None if encoding is None else encoding.typical(table)
         clean(table, cleaning, typical=typical, problems=found)
-        if problems is None:
-            raise_all(found)
-        else:
-            problems += found
+        report(found, problems)
         recipe = cls(list(table.names), normalize, cleaning, None, encoding)
         recipe.id_column = table.id_name
         if not found:

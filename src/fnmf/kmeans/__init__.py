@@ -2,8 +2,7 @@
 
 from fnmf.kmeans._codes import cluster_codes, partition_codes
 from fnmf.kmeans._lloyd import best_kmeans, halved, principal_kmeans, quick_kmeans
-from fnmf.kmeans._protocol import N_STARTS, count_distinct, kmeans_on
-from fnmf.kmeans._seeding import fit_kmeans, plus_plus
+from fnmf.kmeans._protocol import N_STARTS, count_distinct, fit_kmeans, kmeans_on, plus_plus
 
 __all__ = [
     "N_STARTS",

@@ -6,7 +6,6 @@ import numpy as np
 
 from fnmf._compile import njit
 from fnmf.kernels.compiler import FAST
-from fnmf.kmeans._seeding import chosen_rows, numbers_for
 
 # k-means in few dimensions has long come to rest.
 _MOST_ITERATIONS = 100
@@ -154,3 +153,57 @@ def _settle(rows, weights, centres, labels, sums, counts):  # type: ignore[no-un
         for a in range(k):
             for f in range(d if counts[a] > 0 else 0):
                 centres[a, f] = sums[a, f] / counts[a]
+
+
+def numbers_for(n_clusters: int) -> int:
+    """How many random numbers choosing the centres takes: one, then a few for each further."""
+    return 1 + (n_clusters - 1) * (2 + int(np.log(n_clusters)))
+
+
+def chosen_rows(
+    X: np.ndarray, weights: np.ndarray, n_clusters: int, numbers: np.ndarray
+) -> np.ndarray:
+    """Which rows become centres, by random numbers from 0 to 1; a row counts as its weight."""
+    mass = np.cumsum(weights, dtype=np.float64)
+    place = np.searchsorted(mass, numbers[0] * mass[-1], side="right")
+    chosen = np.full(n_clusters, min(place, len(X) - 1), np.int64)
+    n_trials = (len(numbers) - 1) // max(n_clusters - 1, 1)
+    distances = np.full((1 + max(n_trials, 1), len(X)), np.inf, X.dtype)
+    _choose(X, weights, numbers, n_trials, distances, mass, chosen)
+    return chosen
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def _choose(X, weights, numbers, n_trials, distances, mass, chosen):  # type: ignore[no-untyped-def]
+    """``distances`` to the nearest centre come first, then those with each candidate."""
+    n_samples, used, total = len(X), 1, 0.0
+    for number in range(len(chosen)):
+        below, smallest, nearest = 0.0, np.inf, 1
+        for i in range(n_samples if number > 0 else 0):
+            below += weights[i] * distances[0, i]
+            mass[i] = below
+        for trial in range(n_trials if number > 0 else 1):
+            candidate = chosen[0]
+            if number > 0:
+                place = numbers[used] * total
+                used += 1
+                candidate, end = 0, n_samples - 1
+                while candidate < end:
+                    middle = (candidate + end) // 2
+                    if mass[middle] < place:
+                        candidate = middle + 1
+                    else:
+                        end = middle
+            reached = 0.0
+            for i in range(n_samples):
+                square = X.dtype.type(0)
+                for k in range(X.shape[1]):
+                    gap = X[i, k] - X[candidate, k]
+                    square += gap * gap
+                distances[1 + trial, i] = min(square, distances[0, i])
+                reached += weights[i] * distances[1 + trial, i]
+            if reached < smallest:
+                smallest, nearest, chosen[number] = reached, 1 + trial, candidate
+        total = smallest
+        for i in range(n_samples):
+            distances[0, i] = distances[nearest, i]

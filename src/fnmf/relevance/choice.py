@@ -213,8 +213,8 @@ def search_on_sample(
     defaults: Defaults = DEFAULTS,
 ) -> SampleSearch:
     """A sample of the rows, and all candidates tried on it."""
-    wanted = max(defaults.sample_rows, defaults.sample_rows_per_cluster * n_clusters)
-    most = min(wanted, defaults.sample_rows_most)
+    wanted = max(defaults.sample_rows, defaults.samples_per_cluster * n_clusters)
+    most = min(wanted, defaults.start_rows)
     sample = drawn(statistics.view.shape[0], most, np.random.RandomState(seed))
     refreshes = settings.graph_refresh
     refreshes = defaults.refreshes if refreshes is None else refreshes
@@ -263,8 +263,8 @@ def cluster_stability(choice: Choice, labels: RowArray) -> np.ndarray | None:
         # Begun from the clusters as well: what counts is where they lead, not who finds it.
         return quick_partition(half.graph, k, seed, defaults, (mine,))
 
-    rivals, own = choice.rivals(defaults.rival_score), context.table.weights
-    pairs = row_halves(rows, context.n_neighbors, defaults.row_splits, seed, defaults, own)
+    rivals, own = choice.rivals(1 - defaults.small), context.table.weights
+    pairs = row_halves(rows, context.n_neighbors, defaults.splits, seed, defaults, own)
     return cluster_recovery(pairs, labels[choice.sample], rivals, k, cluster, own)
 
 
@@ -312,15 +312,13 @@ def _several(context: SearchContext, best: Candidate, m: int, seed: int) -> Weig
         graph,
         context.n_clusters,
         seed,
-        starts=defaults.comparison_starts,
+        starts=1,
         others=(best.labels,),
         defaults=defaults,
     ).labels
-    slack = defaults.weightings_slack
-    worse = modularity(graph, labels, context.n_clusters) < best.modularity - slack
+    worse = modularity(graph, labels, context.n_clusters) < best.modularity
     # Where few features stand out by themselves, several weightings would rest on chance.
-    explained = context.explained(context.moments(labels))
-    less = explained < (1 - slack) * best.explained
+    less = context.explained(context.moments(labels)) < best.explained
     return None if worse or less else weights
 
 
@@ -331,7 +329,7 @@ def _group_clusters(moments: Moments, m: int, seed: int, defaults: Defaults) -> 
         return np.arange(c)
     shapes = profiles(moments)
     rng = np.random.RandomState(seed)
-    return best_kmeans(shapes, m, rng, defaults.weightings_starts)
+    return best_kmeans(shapes, m, rng, defaults.starts)
 
 
 def _all_relevant(

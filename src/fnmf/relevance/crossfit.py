@@ -73,7 +73,7 @@ def _explained_by(
         if not made.any():
             continue
         part = np.ascontiguousarray(rows[:, made], np.float64)
-        labels = best_kmeans(part, n_clusters, rng, defaults.means_starts, table.weights)
+        labels = best_kmeans(part, n_clusters, rng, defaults.starts, table.weights)
         found = _beyond_chance(table, labels, n_clusters, defaults)
         shares = np.where(made, shares, np.maximum(shares, found))
         if len(names) == 1:
@@ -103,7 +103,7 @@ def unexplained_flags(
     if not flags.any() or np.count_nonzero(flags) > np.count_nonzero(others):
         return nothing
     rows = (table.rows[:, others] - table.mean[others]) / table.spread[others]
-    labels = principal_kmeans(rows, n_clusters, seed, defaults.means_starts, table.weights)
+    labels = principal_kmeans(rows, n_clusters, seed, defaults.starts, table.weights)
     return flags & (_beyond_chance(table, labels, n_clusters, defaults) == 0)
 
 

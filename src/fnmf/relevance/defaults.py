@@ -16,20 +16,26 @@ class Defaults:
     """Constants of the default fit, in the order of the steps of ``pipeline``."""
 
     # Everywhere
-    # Shares below this count as nothing; unmeasured.
+    # Shares below this count as nothing; of moves that end an iteration 0.001: .0000.
     negligible: float = 0.01
+    # Shares below this are small, those beyond 1 less it nearly all; as merge ties 0: -.0069.
+    small: float = 0.1
     # Shares of the best, or of all, below this are minor; unmeasured.
     minor: float = 0.25
-    # Shares beyond this are nearly all; unmeasured.
-    nearly_all: float = 0.9
     # Standard deviations above chance that are significant; unmeasured.
     significant: float = 3.0
-    # Standard deviations above chance that are beyond doubt; shuffled sets have 1.00 one cluster.
+    # Standard deviations that are beyond doubt; shuffled sets have 1.00 one cluster.
     beyond_chance: float = 5.0
-    # Fewer rows than this are no cluster to be split or asked for; unmeasured.
+    # Fewer rows are no cluster, up to twice as many one; 5: .0000.
     fewest_rows: int = 4
-    # Times that features are halved, or samples shuffled; unmeasured.
+    # Times that features, or rows, are halved, or samples shuffled; 2 for rows: .0000.
     splits: int = 3
+    # Starts of k-means; 3 on the codes: -.0045 on the 24 sets, 10 to group weightings: .0000.
+    starts: int = 4
+    # Sweeps over rows at most, of moves or of k-means; 20 for moves: .0000.
+    sweeps: int = 10
+    # Nearest rows that decide a label or a missing cell; 5: .0000, for cells .01 on Mfeat.
+    nearest_rows: int = 10
     # Shuffles that say how much labels agree by chance; unmeasured.
     shuffles: int = 100
 
@@ -38,8 +44,6 @@ class Defaults:
     cap: float = 2.0
 
     # 1. Missing cells
-    # Nearest rows that a missing cell is filled from; 5 and 10 differ by .01 on Mfeat.
-    missing_neighbors: int = 10
     # Times that they are filled in the features that count; digits with noise .83 once, .85 twice.
     missing_rounds: int = 2
     # So many cells at the mean of the feature count beside those; unmeasured.
@@ -48,10 +52,8 @@ class Defaults:
     # 2. Search: the sample
     # Rows of the sample, at least; unmeasured.
     sample_rows: int = 1000
-    # Rows of the sample for each cluster; unmeasured.
-    sample_rows_per_cluster: int = 25
-    # Rows of the sample, at most; unmeasured.
-    sample_rows_most: int = 3000
+    # Its rows at most, and those that factors converge on first; results/holding.csv.
+    start_rows: int = 5_000
 
     # 2. Search: redundant features
     # Rows from which correlations of features are taken; 1000: .0000.
@@ -69,21 +71,13 @@ class Defaults:
     # Probability that any useless feature counts as certain; 0.53 to 0.79 on cells with noise.
     uncertain: float = 0.05
 
-    # 2. Search: clusters about means
-    # Starts of k-means along the principal directions; unmeasured.
-    means_starts: int = 4
-
     # 2. Search: tables
     # Features of a table at most, with those of one category counted apart; unmeasured.
     table_features: int = 500
     # Columns of a table at most; unmeasured.
     table_columns: int = 100
-    # Values are capped at so many standard deviations above the mean; unmeasured.
-    table_cap: float = 5.0
     # Whole numbers of at most so many levels are integers of few levels; unmeasured.
     integer_levels: int = 20
-    # Correlation from which two features are one column; unmeasured.
-    same_column: float = 0.98
     # So many columns or more of one unit are treated as pixels are; unmeasured.
     pixels: int = 30
     # Ranges of columns of one unit differ by this share of the usual one at most; unmeasured.
@@ -100,46 +94,20 @@ class Defaults:
     few_columns: int = 3
     # Modes that a column is tested for, at most; unmeasured.
     most_modes: int = 4
-    # Windows about medians, in units of the distance between two; unmeasured.
-    mode_width: float = 0.125
-    # Modes are so many times as far apart as their standard deviations together; unmeasured.
+    # Modes are so many times as far apart as their deviations; 5 misses 1 of 2 made-up tables.
     modes_apart: float = 4.0
     # Starts of k-means on the weighted columns; 4: -.0002.
     table_starts: int = 8
     # Clusters about means must hold up so many times better than those of a graph; unmeasured.
     table_means_price: float = 1.5
-    # Candidates with this share of the best score are as good; unmeasured.
-    rival_score: float = 0.9
     # Such candidates disagree if their adjusted Rand index is less; unmeasured.
     rivals_agree: float = 0.5
 
     # 2. Search: the score of a candidate
     # Weight of log explained against log odds of modularity; 0.784, modularity alone 0.770.
     explained_weight: float = 3.0
-    # Price of columns in typical or spread units; 0.784 with all four, 0.772 tuned on other sets.
-    common_units_price: float = 0.3
-    # Bonus of rows of unit length; as above.
-    unit_rows_bonus: float = 0.2
-    # Price of clusters about means, which explain more by their nature; as above.
-    means_price: float = 0.4
-
-    # 2. Search: several weightings
-    # They may lower modularity or what is explained by so much; 0.01: .0000.
-    weightings_slack: float = 0.005
-    # Starts of k-means that groups clusters of like weights; unmeasured.
-    weightings_starts: int = 10
-
-    # 2. Search: structure or chance
-    # Halves that agree by fewer standard deviations end the search for structure; without .0000.
-    hopeless: float = 1.0
-    # They must do so by this much of the adjusted Rand index; 0.06: .0000.
-    beyond_shuffled: float = 0.1
-
-    # 3. Preparation: clusters about means over all rows
-    # Iterations of k-means in each of them, at most; unmeasured.
-    lloyd_passes: int = 10
-    # Fewer moves than this share of the rows end an iteration; unmeasured.
-    still: float = 0.001
+    # Price of common units and of means, bonus of rows of unit length; 0.2 to 0.4 each: .0000.
+    preparation_price: float = 0.3
 
     # 4. Affinity
     # More rows than this have anchors instead of a graph; results/holding.csv.
@@ -152,38 +120,20 @@ class Defaults:
     batch_neighbors: int = 3
 
     # 5. Clusters of an affinity
-    # Starts of k-means on each of the two scalings of the eigenvectors; unmeasured.
-    partition_starts: int = 2
-    # The same where a partition serves to compare others; unmeasured.
-    comparison_starts: int = 1
     # Connected parts smaller than this share of their mean size are no clusters; unmeasured.
     least_part: float = 0.1
     # Resolution of modularity; unmeasured.
     resolution: float = 0.7
     # Beyond so many clusters the resolution grows with them; without -.0018 (error .0016).
     resolution_clusters: int = 10
-    # Sweeps that move single samples, at most; 10: .0000.
-    move_sweeps: int = 20
-    # The same with anchors; unmeasured.
-    anchor_sweeps: int = 5
-    # Clusters merge if tied by this share of the ties that a split cuts; 0: -.0069 (error .0038).
-    merge_ties: float = 0.1
     # Splits with merges, at most; 0.781 without any, 0.792 with them.
     exchanges: int = 8
     # Those tried before a partition counts as the best; unmeasured.
     exchange_tries: int = 6
-    # Rows with known labels that vote for one without; unmeasured.
-    voters: int = 5
 
     # 6. Start of the factors
-    # Code of a cluster that a sample is not in, 1 more for its own; unmeasured.
+    # Code of a cluster that a sample is not in, 1 more for its own; 0.25: .0000.
     softness: float = 0.2
-
-    # 6. Start of layers
-
-    # 7. Sample of the rows that the factors converge on first
-    # Its rows; with no more than twice as many there is none; results/holding.csv.
-    start_rows: int = 5_000
 
     # 8. Solve
     # Objective and codes may still change by so many times ``tol``; unmeasured.
@@ -202,32 +152,22 @@ class Defaults:
     confidence_by_votes: tuple[float, ...] = (-1.27, 0.5, 0.1, 0.31)
     # The same with known stability: level, slopes of the votes and of it; error .103.
     confidence: tuple[float, ...] = (-0.70, 0.52, 0.74)
-    # Starts of k-means on the codes; unmeasured.
-    code_starts: int = 3
-    # Times that the sample is halved by rows to see which clusters are found again; 3: .0000.
-    row_splits: int = 2
     # Rate of false discoveries among features called relevant; .05 found at .10.
     false_discoveries: float = 0.1
 
     # The number of clusters
-    # Samples for each cluster in the first search; unmeasured.
+    # Samples for each cluster, of the search and of its first number; 25 in the search: .0000.
     samples_per_cluster: int = 15
-    # Fewer rows than this have one cluster; unmeasured.
-    fewest_rows_to_number: int = 10
     # Price of ties expected by chance; exact on .87 of planted sets (0.7: .80, 0.9: .87).
     chance_price: float = 0.8
     # Weight of the eigengap; exact on .97 of planted sets, .87 without (0.1: .98).
     eigengap_weight: float = 0.05
-    # Halves of the rows of a table in which clusters are looked for again; unmeasured.
-    number_halves: int = 6
     # Adjusted Rand index from which clusters of a table are found again; unmeasured.
     found_again: float = 0.95
     # Where none is, numbers that lose no more than this against the best count too; unmeasured.
     found_slack: float = 0.02
     # Groups of clusters are a level if so many times as far apart as clusters; unmeasured.
     level_distance: float = 1.4
-    # Agreement of halves below which structure is tested; shuffled .03 at most, sets .11 at least.
-    least_agreement: float = 0.06
 
 
 DEFAULTS = Defaults()

@@ -47,7 +47,7 @@ def row_halves(
             Half(
                 mine,
                 small_graph(rows[mine], n_neighbors, None if weights is None else weights[mine]),
-                nearest_rows(rows[theirs], rows[mine], defaults.voters),
+                nearest_rows(rows[theirs], rows[mine], defaults.nearest_rows),
             )
             for mine, theirs in ((one, other), (other, one))
         ]
@@ -94,10 +94,7 @@ def quick_partition(
     others: Sequence[np.ndarray] = (),
 ) -> np.ndarray:
     """Labels of a partition that serves to compare others."""
-    starts = defaults.comparison_starts
-    return partition(
-        graph, n_clusters, seed, starts=starts, others=others, defaults=defaults
-    ).labels
+    return partition(graph, n_clusters, seed, starts=1, others=others, defaults=defaults).labels
 
 
 def association(

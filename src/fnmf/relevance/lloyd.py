@@ -110,12 +110,12 @@ def _lloyd(
     view = prepared.view
     centres, _ = cluster_means(view if rows is None else view.subset(rows), known, k, runner)
     labels = nearest_mean(prepared.weighted, centres, omega, runner)
-    for _ in range(defaults.lloyd_passes):
+    for _ in range(defaults.sweeps):
         means, counts = cluster_means(view, labels, k, runner)
         centres = np.where(counts[:, None] > 0, means, centres)
         before, labels = labels, nearest_mean(prepared.weighted, centres, omega, runner)
         (moved,) = runner.sum_rows(_n_changed, BlockSource(view), labels, before)
-        if moved / view.shape[0] < defaults.still:
+        if moved / view.shape[0] < defaults.negligible:
             break
     moments = capped_moments(statistics, labels, k, runner)
     return LloydClusters(choice, prepared, labels, centres, moments, context.explained(moments))

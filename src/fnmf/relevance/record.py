@@ -140,7 +140,7 @@ def _fills_kept(
     if anchors is None:
         return view.fill.nearest
     here = found.prepared.weighted.subset(anchors)
-    wanted = min(defaults.missing_neighbors, len(anchors) - 1)
+    wanted = min(defaults.nearest_rows, len(anchors) - 1)
     return neighbors_of(here, wanted, runner)[0].astype(np.int32)
 
 
@@ -235,5 +235,5 @@ def _ambiguous(choice: Choice, defaults: Defaults) -> bool:
     """Whether another candidate that is as good has other clusters."""
     return any(
         adjusted_rand_score(choice.labels, other) < defaults.rivals_agree
-        for other in choice.rivals(defaults.rival_score)
+        for other in choice.rivals(1 - defaults.small)
     )

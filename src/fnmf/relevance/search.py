@@ -53,7 +53,7 @@ def search_preparations(
     ]
     found = _all(runner.each(lambda unit, names: _family(context, unit, names, runner), items))
     best = max(found, key=lambda one: one.score)
-    if ways.means and max(one.modularity for one in found) < context.defaults.nearly_all:
+    if ways.means and max(one.modularity for one in found) < 1 - context.defaults.small:
         others = _all(runner.each(lambda unit, names: _about_means(context, unit, names), items))
         # Clusters of very uneven sizes have little modularity; halves of the largest have more,
         # and explain less.
@@ -95,7 +95,7 @@ def _typical(context: SearchContext, unit: bool, units: np.ndarray, runner: Runn
     relatives need not begin at all; data without noise is met with equal votes.
     """
     begin = partial(_rounds, context, unit, units, _even(context), min(context.refreshes, 1))
-    best, most = begin(), context.defaults.nearly_all * len(units)
+    best, most = begin(), (1 - context.defaults.small) * len(units)
     if np.count_nonzero(best.weights) < most:
         starts = [context.independence]
         if 1 < np.count_nonzero(context.related) < most:
@@ -154,7 +154,7 @@ def _rounds(
             small_graphs(rows, own), context.n_neighbors, context.n_clusters, context.defaults
         )
         if means:
-            starts, seed = defaults.means_starts, context.seed
+            starts, seed = defaults.starts, context.seed
             labels = principal_kmeans(rows, context.n_clusters, seed, starts, own)
         else:
             known = (labels,) if len(labels) else ()
@@ -162,7 +162,6 @@ def _rounds(
                 graph,
                 context.n_clusters,
                 context.seed,
-                starts=defaults.partition_starts,
                 others=known,
                 defaults=defaults,
             )
@@ -218,10 +217,9 @@ def candidate_score(
     """
     # A preparation must earn what it changes: common units lose digits that meant something, and
     # rows of unit length are the habit of the field.
-    prior = defaults.common_units_price if columns in ("typical", "spread") else 0.0
-    prior = prior + defaults.means_price * (clusters == "means")
+    changes = (columns in ("typical", "spread")) + (clusters == "means") - unit
     score = selection_score(modularity, explained, defaults)
-    return score - prior + defaults.unit_rows_bonus * unit
+    return score - defaults.preparation_price * changes
 
 
 def selection_score(modularity: float, explained: float, defaults: Defaults = DEFAULTS) -> float:

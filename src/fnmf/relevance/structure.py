@@ -45,7 +45,7 @@ def structure(context: SearchContext, chosen: Candidate, runner: Runner) -> floa
         found = max(
             found, association(one, other, context.n_clusters, context.table.weights, defaults)
         )
-        if not defaults.hopeless < found < defaults.beyond_chance:
+        if not 1 < found < defaults.beyond_chance:
             break
     return float(found)
 
@@ -122,7 +122,7 @@ def agreement(context: SearchContext, chosen: Candidate, runner: Runner) -> floa
 
 def halves_agree(agreement: float, defaults: Defaults = DEFAULTS) -> bool:
     """Whether clusters from halves of the features agree more than those of shuffled data do."""
-    return agreement >= defaults.least_agreement
+    return agreement >= defaults.small
 
 
 def agrees_beyond_chance(context: SearchContext, chosen: Candidate, runner: Runner) -> bool:
@@ -132,7 +132,7 @@ def agrees_beyond_chance(context: SearchContext, chosen: Candidate, runner: Runn
     so the fewer samples there are.
     """
     found = agreement(context, chosen, runner)
-    margin = context.defaults.beyond_shuffled
+    margin = context.defaults.small
     if found is None or found <= margin:
         return False
     rng = np.random.RandomState(context.seed)

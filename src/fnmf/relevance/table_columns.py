@@ -56,7 +56,7 @@ def column_groups(
     centred = np.nan_to_num(rows - np.nanmean(rows, axis=0))
     lengths = np.linalg.norm(centred, axis=0)
     centred /= np.where(lengths > 0, lengths, 1)
-    first, second = np.nonzero(np.triu(np.abs(centred.T @ centred) > defaults.same_column, 1))
+    first, second = np.nonzero(np.triu(np.abs(centred.T @ centred) > 1 - defaults.negligible, 1))
     for one, other in zip(first, second, strict=True):
         groups[groups == groups[other]] = groups[one]
     return np.unique(groups, return_inverse=True)[1]
@@ -90,7 +90,7 @@ def has_modes(values: np.ndarray, seed: int, defaults: Defaults = DEFAULTS) -> b
     """
     rng = np.random.RandomState(seed)
     for parts in range(2, defaults.most_modes + 1):
-        labels = best_kmeans(values[:, None], parts, rng, defaults.means_starts)
+        labels = best_kmeans(values[:, None], parts, rng, defaults.starts)
         groups = sorted((values[labels == a] for a in np.unique(labels)), key=np.median)
         pairs = list(pairwise(groups))
         if pairs and all(_apart(one, other, values, defaults) for one, other in pairs):
@@ -101,7 +101,7 @@ def has_modes(values: np.ndarray, seed: int, defaults: Defaults = DEFAULTS) -> b
 def _apart(one: np.ndarray, other: np.ndarray, values: np.ndarray, defaults: Defaults) -> bool:
     """Whether two groups of values have a valley between them, beyond chance."""
     low, high = np.median(one), np.median(other)
-    width = defaults.mode_width * (high - low)
+    width = defaults.minor * (high - low) / 2
     left, valley, right = (
         float(np.count_nonzero(np.abs(values - place) <= width))
         for place in (low, (low + high) / 2, high)

@@ -96,7 +96,7 @@ def as_table(
     # Zeros of sparse rows cannot be capped.
     weights = None if view.weights is None else view.weights[sample]
     mean, spread = _mean_and_spread(known, weights)
-    caps = np.maximum(mean + defaults.table_cap * spread, 0)
+    caps = np.maximum(mean + defaults.beyond_chance * spread, 0)
     rows, known = (np.minimum(values, np.where(live, caps, np.inf)) for values in (rows, known))
     mean, spread = _mean_and_spread(known, weights)
     size = np.where(live & (spread > 0), spread, 1)
@@ -133,7 +133,7 @@ def share_units(known: np.ndarray, defaults: Defaults) -> bool:
     together = np.abs(ranges - usual) <= defaults.like_ranges * usual
     together &= np.abs(lowest - np.median(lowest)) <= defaults.like_lowest * usual
     scatter = np.nanvar(known, axis=0)
-    return bool(scatter @ together >= defaults.nearly_all * scatter.sum())
+    return bool(scatter @ together >= (1 - defaults.small) * scatter.sum())
 
 
 def _known(rows: np.ndarray, observed: np.ndarray) -> np.ndarray:
@@ -220,7 +220,7 @@ def _candidate(
         adjusted_mutual_info_score(labels[half], cluster_table(context, rows, clusters, half))
         for half in _row_halves(context)
     ]
-    least = defaults.least_agreement
+    least = defaults.small
     score = max(float(np.mean(agreed)) if agreed else 1.0, least) * max(
         float(np.mean(found)), least
     )
@@ -254,7 +254,7 @@ def cluster_table(
         rng = np.random.RandomState(seed)
         return best_kmeans(rows.astype(np.float64), k, rng, defaults.table_starts, own)
     graph = in_few_parts(small_graphs(rows, own), context.n_neighbors, k, defaults)
-    return partition(graph, k, seed, starts=defaults.partition_starts, defaults=defaults).labels
+    return partition(graph, k, seed, defaults=defaults).labels
 
 
 def _column_halves(
@@ -276,4 +276,4 @@ def _column_halves(
 def _row_halves(context: SearchContext) -> list[np.ndarray]:
     """Random halves of the rows."""
     n, rng = context.table.shape[0], np.random.RandomState(context.seed)
-    return [np.sort(rng.permutation(n)[: n // 2]) for _ in range(context.defaults.number_halves)]
+    return [np.sort(rng.permutation(n)[: n // 2]) for _ in range(2 * context.defaults.splits)]

@@ -22,11 +22,11 @@ class Explained:
 
     Attributes
     ----------
-    size : ndarray of shape (m, 1)
+    size : ndarray of shape (m, 1), or (m, d) where cells are missing
         Samples of each group.
     within, total : ndarray of shape (m, d)
         Scatter about the cluster means and about the mean.
-    level, spread : ndarray of shape (m, 1) and (m, d)
+    level, spread : ndarray of the shape of ``size``, and (m, d)
         Mean and standard deviation, if samples were shuffled, of the between-cluster scatter
         in units of size times variance.
     """
@@ -48,44 +48,17 @@ def explained(moments: Moments, groups: np.ndarray, n_groups: int) -> Explained:
 
     Under the null hypothesis the between-cluster scatter of a standardised feature is a
     quadratic form of a projection in randomly ordered values: its mean is the trace, its
-    variance depends on the trace and, through the kurtosis, on the leverages 1/n_a.
+    variance depends on the trace and, through the kurtosis, on the leverages 1/n_a. Where cells
+    are missing, every feature has samples of its own.
     """
-    if moments.cells is not None:
-        return _explained_by_cells(moments, moments.cells, groups, n_groups)
-    n, d = moments.counts.sum(), len(moments.total)
-    size, level = np.zeros((n_groups, 1)), np.zeros((n_groups, 1))
-    within, total = np.zeros((n_groups, d)), np.zeros((n_groups, d))
-    spread = np.zeros((n_groups, d))
-    for j in range(n_groups):
-        members = np.flatnonzero((groups == j) & (moments.counts > 0))
-        counts = moments.counts[members]
-        size[j] = counts.sum()
-        if size[j] == 0:
-            continue
-        share = size[j, 0] / n
-        within[j] = moments.within[members].sum(axis=0)
-        total[j] = within[j] + moments.between[members].sum(axis=0)
-        # The quadratic form Σ_a n_a mean_a² of centred values: its trace, the trace of its
-        # square, and the squares of its diagonal.
-        trace = len(members) - share
-        square = len(members) - 2 * share + share**2
-        own = 1 / counts - (2 - share) / n
-        diagonal = np.sum(counts * own**2) + (n - size[j, 0]) * (share / n) ** 2
-        # A multiple of the identity would not notice the order of the values.
-        even = trace**2 / n
-        variance = 2 * (square - even) + moments.kurtosis * max(diagonal - even, 0)
-        level[j] = trace / size[j]
-        spread[j] = np.sqrt(np.maximum(variance, 0)) / size[j]
-    return Explained(size, within, total, level, spread)
-
-
-def _explained_by_cells(
-    moments: Moments, cells: np.ndarray, groups: np.ndarray, n_groups: int
-) -> Explained:
-    """The same where cells are missing: every feature has samples of its own."""
+    cells = moments.counts[:, None] if moments.cells is None else moments.cells
     n, d = np.maximum(cells.sum(axis=0), 1), len(moments.total)
-    size, level = np.zeros((n_groups, d)), np.zeros((n_groups, d))
-    within, total, spread = np.zeros_like(size), np.zeros_like(size), np.zeros_like(size)
+    size, level = np.zeros((n_groups, cells.shape[1])), np.zeros((n_groups, cells.shape[1]))
+    within, total, spread = (
+        np.zeros((n_groups, d)),
+        np.zeros((n_groups, d)),
+        np.zeros((n_groups, d)),
+    )
     for j in range(n_groups):
         members = groups == j
         counts = cells[members]
@@ -93,10 +66,13 @@ def _explained_by_cells(
         filled, share = np.count_nonzero(counts, axis=0), size[j] / n
         within[j] = moments.within[members].sum(axis=0)
         total[j] = within[j] + moments.between[members].sum(axis=0)
+        # The quadratic form Σ_a n_a mean_a² of centred values: its trace, the trace of its
+        # square, and the squares of its diagonal.
         trace = filled - share
         square = filled - 2 * share + share**2
         own = 1 / np.where(counts > 0, counts, 1) - (2 - share) / n
         diagonal = np.sum(counts * own**2, axis=0) + (n - size[j]) * (share / n) ** 2
+        # A multiple of the identity would not notice the order of the values.
         even = trace**2 / n
         variance = 2 * (square - even) + moments.kurtosis * np.maximum(diagonal - even, 0)
         level[j] = trace / np.maximum(size[j], 1)

@@ -8,7 +8,8 @@ from fnmf.statistics._clusters import (
     standard_error,
     top_indices,
 )
-from fnmf.statistics._moments import CONSTANT, Moments
+from fnmf.statistics._lengths import unit_scales
+from fnmf.statistics._moments import CONSTANT, Moments, indicator
 from fnmf.statistics._passes import (
     DistancesTo,
     cluster_means,
@@ -17,16 +18,13 @@ from fnmf.statistics._passes import (
     column_ranges,
     column_squares,
     column_sums,
-    indicator,
     mean_square,
     rounded,
-    row_squares,
     sums_by_cluster,
     sums_of,
-    unit_scales,
     weighted_distances,
-    weighted_sums_by_cluster,
 )
+from fnmf.statistics._uneven import row_squares, weighted_sums_by_cluster
 
 __all__ = [
     "CONSTANT",

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
+import scipy.sparse as sp
 
 # A feature whose scatter is below this share of its energy is constant up to rounding.
 CONSTANT = 1e-8
@@ -66,3 +67,14 @@ class Moments:
     def between(self) -> np.ndarray:
         """Squares of the cluster means about the mean, (c, d)."""
         return (self.counts[:, None] if self.cells is None else self.cells) * self.shifts**2
+
+
+def indicator(
+    labels: np.ndarray, n_clusters: int, dtype: np.dtype, weights: np.ndarray | None = None
+) -> sp.csr_array:
+    """Which rows belong to each cluster, and as how many they count, (k, n)."""
+    order = np.argsort(labels, kind="stable")
+    ends = np.cumsum(np.bincount(labels, minlength=n_clusters))
+    each = np.ones(len(labels), dtype) if weights is None else weights[order].astype(dtype)
+    parts = each, order, np.concatenate([[0], ends])
+    return sp.csr_array(parts, shape=(n_clusters, len(labels)))

@@ -2,19 +2,24 @@
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from fnmf.data import IncompleteView, View
-from fnmf.execution import BlockSource, RowArray, Rows, Runner, add_up, parts_of
+from fnmf.execution import BlockSource, RowArray, Runner, add_up, parts_of
 from fnmf.kernels.csr import sums_of_entries
 from fnmf.kernels.passes import ClusterSums, row_distances, rows_of
 from fnmf.kernels.passes import cluster_sums as dense_sums
 from fnmf.kernels.passes import column_sums as dense_columns
 from fnmf.kernels.rescale import Rescaled
-from fnmf.statistics._moments import Moments
+from fnmf.statistics._moments import Moments, indicator
+from fnmf.statistics._uneven import (
+    observed_sums,
+    row_squares,
+    sums_and_cells,
+    weighted_sums_by_cluster,
+)
 
 
 def column_sums(view: View, runner: Runner) -> tuple[np.ndarray, np.ndarray]:
@@ -40,38 +45,8 @@ def column_means(view: View, runner: Runner) -> np.ndarray:
     """Mean of z_ik over the samples, or over those in which feature k is not missing."""
     if not view.incomplete:
         return column_sums(view, runner)[0] / view.total
-    sums, cells = add_up(runner.over(_sums_and_cells, view))
+    sums, cells = add_up(runner.over(sums_and_cells, view))
     return sums / np.where(cells > 0, cells, 1)
-
-
-def _sums_and_cells(part: IncompleteView) -> tuple[np.ndarray, np.ndarray]:
-    _, cells, sums, _, _ = _observed_sums(
-        part, np.zeros(part.shape[0], np.int64), 1, np.zeros(part.shape[1])
-    )
-    return sums[0], cells[0]
-
-
-def _observed_sums(
-    part: IncompleteView, labels: np.ndarray, n_clusters: int, mean: np.ndarray
-) -> tuple[np.ndarray, ...]:
-    """Samples by cluster; observed cells, sums and squares about ``mean``; fourth powers."""
-    size = n_clusters, part.shape[1]
-    cells, sums, squares, fourth = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size[1])
-    for start, stop in part.few():
-        own = None if part.weights is None else part.weights[start:stop]
-        members = indicator(labels[start:stop], n_clusters, np.dtype(np.float64), own)
-        gaps = part.with_gaps(start, stop).astype(np.float64) - mean
-        observed = ~np.isnan(gaps)
-        gaps = np.where(observed, gaps, 0)
-        cells += members @ observed
-        sums += members @ gaps
-        np.square(gaps, out=gaps)
-        squares += members @ gaps
-        if own is None:
-            fourth += np.einsum("ik,ik->k", gaps, gaps)
-        else:
-            fourth += own @ gaps**2
-    return np.bincount(labels, part.weights, n_clusters), cells, sums, squares, fourth
 
 
 def mean_square(view: View, runner: Runner) -> float:
@@ -94,7 +69,7 @@ def cluster_moments(
 
 def _sums_about(k: int, mean: np.ndarray, part: View, labels: np.ndarray) -> tuple[np.ndarray, ...]:
     if isinstance(part, IncompleteView):
-        return _observed_sums(part, labels, k, mean)
+        return observed_sums(part, labels, k, mean)
     if part.weights is not None:
         rows = part.double(0, part.shape[0])
         weighted = weighted_sums_by_cluster(rows, labels, k, mean, part.weights)
@@ -117,29 +92,6 @@ def sums_by_cluster(
         first - absent * mean,
         second + absent * mean**2,
         fourth + absent.sum(axis=0) * mean**4,
-    )
-
-
-def weighted_sums_by_cluster(
-    rows: Any, labels: np.ndarray, n_clusters: int, mean: np.ndarray, weights: np.ndarray
-) -> ClusterSums:
-    """The same of rows that do not all count once, dense or CSR in doubles."""
-    members = indicator(labels, n_clusters, np.dtype(np.float64), weights)
-    if isinstance(rows, np.ndarray):
-        gaps = rows - mean
-        squares = gaps**2
-        return ClusterSums(members @ gaps, members @ squares, weights @ squares**2)
-    present = rows.copy()
-    present.data[:] = 1
-    gaps = rows.copy()
-    gaps.data -= mean[rows.indices]
-    squares = gaps.power(2)
-    counts = np.bincount(labels, weights, n_clusters)
-    absent = counts[:, None] - (members @ present).toarray()
-    return ClusterSums(
-        (members @ gaps).toarray() - absent * mean,
-        (members @ squares).toarray() + absent * mean**2,
-        weights @ squares.power(2) + absent.sum(axis=0) * mean**4,
     )
 
 
@@ -200,17 +152,6 @@ class DistancesTo:
         return np.maximum(distances, 0)
 
 
-def row_squares(part: View) -> np.ndarray:
-    """‖z_i‖² of all rows."""
-    n, d = part.shape
-    if part.sparse:
-        values, _, pointers = part.block(0, n)
-        sums = np.concatenate([[0.0], np.cumsum(values.astype(np.float64) ** 2)])
-        return np.diff(sums[pointers - pointers[0]])
-    centre, ones = np.zeros((1, d)), np.ones((1, d))
-    return row_distances(rows_of(part), centre, np.empty(0, np.int64), ones)[:, 0]
-
-
 def column_squares(part: View) -> np.ndarray:
     """Σ_i z_ik² over all rows."""
     if part.sparse:
@@ -242,45 +183,6 @@ def _all_squares(part: View) -> tuple[np.ndarray]:
     if part.weights is not None:
         return (np.asarray(part.weights @ row_squares(part)),)
     return (np.asarray(column_squares(part).sum()),)
-
-
-def indicator(
-    labels: np.ndarray, n_clusters: int, dtype: np.dtype, weights: np.ndarray | None = None
-) -> sp.csr_array:
-    """Which rows belong to each cluster, and as how many they count, (k, n)."""
-    order = np.argsort(labels, kind="stable")
-    ends = np.cumsum(np.bincount(labels, minlength=n_clusters))
-    each = np.ones(len(labels), dtype) if weights is None else weights[order].astype(dtype)
-    parts = each, order, np.concatenate([[0], ends])
-    return sp.csr_array(parts, shape=(n_clusters, len(labels)))
-
-
-def unit_scales(view: View, runner: Runner, *, rough: bool = False) -> tuple[RowArray, float]:
-    """Factors that make rows 1 long, empty ones left as they are, and the share of the others.
-
-    With ``rough`` factors are rounded to what does not depend on the order of sums, and single
-    precision holds.
-    """
-    scales = runner.empty(view, (), view.dtype if rough else np.float64)
-    (filled,) = runner.sweep(_LengthWork(rough), parts_of(view), (scales,))
-    return scales, float(filled) / view.total
-
-
-@dataclass(frozen=True)
-class _LengthWork:
-    """One over the lengths of rows, which are filled; how many are not empty."""
-
-    fills: ClassVar = (0,)
-    rough: bool
-
-    def __call__(self, block: tuple[View], rows: Rows) -> tuple[Rows, tuple[np.ndarray]]:
-        (part,), (scales,) = block, rows
-        lengths = np.sqrt(row_squares(part))
-        filled = lengths > 0
-        found = np.divide(1, lengths, out=np.ones(len(lengths)), where=filled)
-        scales[:] = rounded(found) if self.rough else found
-        counted = np.count_nonzero(filled) if part.weights is None else part.weights @ filled
-        return rows, (np.asarray(counted),)
 
 
 def rounded(values: np.ndarray) -> np.ndarray:

@@ -1,7 +1,6 @@
 """What is minimised: feature weights, ties between samples, sample weights, basis."""
 
 from fnmf.factorization.terms._basis import FreeBasis, LayeredBasis, UnitBasis
-from fnmf.factorization.terms._diagnosis import collapsed, effective_features, empty_share, overlap
 from fnmf.factorization.terms._objective import Kinds, Objective
 from fnmf.factorization.terms._row_weights import EvenRows, RobustRows, RowWeights
 from fnmf.factorization.terms._rules import RULES, Rule
@@ -19,6 +18,10 @@ from fnmf.factorization.terms._weighting import (
     PaperWeighting,
     ResidualWeighting,
     Weighting,
+    collapsed,
+    effective_features,
+    empty_share,
+    overlap,
     uniform_weights,
 )
 
