@@ -34,7 +34,7 @@ class SemiMiniBatchFNMF(MiniBatchFNMF):
     ----------
     n_components : int, default=8
         Number of components and, unless ``n_clusters`` is given, of classes, those that nobody
-        labels included: "new 1", ...
+        labels included: "new 1", ...; fewer count as those that were labelled.
 
     trust_labels, class_sizes
         As for :class:`fnmf.SemiFNMF`.

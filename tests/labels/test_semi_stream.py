@@ -1,7 +1,6 @@
 """Labels of some rows of a stream."""
 
 import numpy as np
-import pytest
 
 from fnmf import MiniBatchFNMF, SemiMiniBatchFNMF, load, save
 
@@ -66,10 +65,14 @@ def test_a_class_that_comes_later_renews_the_model():
     assert np.mean(model.predict(X) == NAMES[y]) > 0.95
 
 
-def test_more_classes_than_clusters_are_refused():
-    X, _ = next(batches(1))
-    with pytest.raises(ValueError, match="3 clusters, and 4 classes are labelled"):
-        stream().partial_fit(X, np.arange(len(X)) % 4)
+def test_more_classes_than_clusters_count_as_those_that_were_labelled(tmp_path):
+    model = SemiMiniBatchFNMF(2, sample_size=400, random_state=0)
+    for number, (X, y) in enumerate(batches(4)):
+        model.partial_fit(X, np.where((np.arange(len(y)) < 20) & (y <= number), y, -1))
+    assert list(model.classes_) == [0, 1, 2]
+    assert np.mean(model.predict(X) == y) > 0.95
+    save(model, tmp_path / "model.fnmf")
+    np.testing.assert_array_equal(load(tmp_path / "model.fnmf").predict(X), model.predict(X))
 
 
 def test_a_stored_stream_goes_on(tmp_path):

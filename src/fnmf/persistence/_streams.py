@@ -61,9 +61,9 @@ def stream_from_dict(kept: Any, n_features: Any, n_clusters: int) -> Stream:
         if not isinstance(amount, float) or not math.isfinite(amount) or amount < 0:
             raise ModelFileError(f"its stream has no amount {name}")
     classes = kept.get("classes")
-    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) > n_clusters:
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1:
         raise ModelFileError("its stream does not name its classes")
-    sizes = {"d": n_features, "k": n_clusters}
+    sizes = {"d": n_features, "k": max(n_clusters, len(classes))}
     sample = _part(kept, "sample", _SAMPLE, sizes)
     rows: Any = sample["rows"]
     if not isinstance(rows, np.ndarray | sp.csr_array) or rows.dtype.kind != "f":

@@ -134,7 +134,7 @@ class Stream:
 
     def learn(self, view: View, pace: Pace, runner: Runner, given: Known | None = None) -> bool:
         """Learn from a batch, whose rows may have weights or classes; True if refitted."""
-        n, k = view.total, pace.settings.clusters
+        n, k = view.total, max(pace.settings.clusters, len(self.classes))
         if self.memory is not None and len(self.memory.sums.counts) != k:
             raise ValueError(
                 f"The stream has {len(self.memory.sums.counts)} clusters, and {k} are asked for "
@@ -148,7 +148,7 @@ class Stream:
         age = -math.log(pace.forget_factor) * self.passed / pace.batch_size
         some = with_values(view)
         rows = view if some.all() else view.subset(np.flatnonzero(some))
-        codes = None if given is None else self._codes(given, k)[some]
+        codes = None if given is None else self._codes(given)[some]
         self.reservoir.add(rows.X, age, pace.sample_size, self.rng, rows.weights, codes)
         if len(self.reservoir) < pace.fewest:
             return False
@@ -167,18 +167,13 @@ class Stream:
         self.odd += (strange - self.odd) * min(1.0, n / pace.batch_size)
         return False
 
-    def _codes(self, given: Known, n_clusters: int) -> np.ndarray:
+    def _codes(self, given: Known) -> np.ndarray:
         """Numbers of classes by the names of the stream, to which new ones are added."""
-        names = {str(name): code for code, name in enumerate(self.classes)}
-        new = [name for name in given.classes if str(name) not in names]
-        if len(names) + len(new) > n_clusters:
-            raise ValueError(
-                f"The stream has {n_clusters} clusters, and {len(names) + len(new)} classes are "
-                "labelled; begin a new stream with more."
-            )
+        known = {str(name) for name in self.classes}
+        new = [name for name in given.classes.tolist() if str(name) not in known]
         if new:
-            self.classes = np.array([*self.classes.tolist(), *np.array(new).tolist()])
-            names = {str(name): code for code, name in enumerate(self.classes)}
+            self.classes = np.array([*self.classes.tolist(), *new])
+        names = {str(name): code for code, name in enumerate(self.classes)}
         numbers = np.array([*(names[str(name)] for name in given.classes), -1])
         return numbers[given.codes]
 
@@ -189,8 +184,9 @@ class Stream:
         if self.fitted is not None and self.memory is not None:
             before = Before(self.fitted, self.memory, len(self.reservoir) <= self.sampled)
         guidance = pace.guided(Known(self.classes, self.reservoir.codes))
+        settings = pace.settings if guidance is None else guidance.settings(pace.settings)
         self.fitted, self.memory = renewed(
-            self.reservoir, pace.settings, seed, self.weight, before, guidance, runner
+            self.reservoir, settings, seed, self.weight, before, guidance, runner
         )
         self.fresh, self.odd, self.sampled = 0.0, 0.0, len(self.reservoir)
         self.renewals += 1
