@@ -17,7 +17,7 @@ from fnmf.execution import Runner
 from fnmf.factorization import NullObserver, Problem
 from fnmf.labels import guided, samples_to_label
 from fnmf.labels.guidance import Guidance
-from fnmf.labels.guided import Spoken, guide
+from fnmf.labels.guided import GuidedClasses, guide
 from fnmf.labels.known import read_labels
 from fnmf.labels.links import read_links
 from fnmf.relevance.pipeline import inputs_of, search_features
@@ -37,14 +37,14 @@ class Guided:
         self.inputs = inputs_of(Problem(settings, view_of(X), 0, NullObserver()), runner)
         self.search = search_features(self.inputs, 0)
 
-    def fit(self, given: Any, **options: Any) -> tuple[np.ndarray, Spoken]:
+    def fit(self, given: Any, **options: Any) -> tuple[np.ndarray, GuidedClasses]:
         """Classes of all rows by number, and what led to them."""
         n = self.inputs.statistics.view.shape[0]
         known = read_labels(given, n)
         links = (read_links(name, options.get(name), n) for name in ("must_link", "cannot_link"))
         guidance = Guidance(known, *links, True, options.get("class_sizes"))
-        found, spoken = guide(self.inputs, *self.search, guidance, 0)
-        return np.asarray(found.labels), spoken
+        found, classes = guide(self.inputs, *self.search, guidance, 0)
+        return np.asarray(found.labels), classes
 
 
 def effects(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
@@ -68,8 +68,8 @@ def effects(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]
         "no weights of features": lambda: mock.patch.object(guided, "label_relevance", nothing),
         "no names of clusters": lambda: without(1),
     }
-    for name in FEW:
-        X, y = data(name)
+    for name in (*FEW, "planted beside other groups"):
+        X, y = data(name) if name in FEW else beside_other_groups()
         ours = Guided(X, y.max() + 1, runner)
         for share in (1, 0.05, 0.1):
             for split in range(splits):
@@ -79,6 +79,14 @@ def effects(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]
                         found, _ = ours.fit(given)
                     right = float(np.mean(found[given < 0] == y[given < 0]))
                     yield "effects", name, share, split, method, right
+
+
+def beside_other_groups() -> tuple[np.ndarray, np.ndarray]:
+    """Three classes on ten features, three stronger groups on twenty, and a hundred of noise."""
+    rng = np.random.default_rng(0)
+    y, others = rng.integers(0, 3, (2, 600))
+    shown = [np.eye(3)[:, rng.integers(0, 3, d)][of] for d, of in ((10, y), (20, others))]
+    return rng.uniform(0, 0.6, (600, 130)) + np.pad(0.5 * np.hstack(shown), ((0, 0), (0, 100))), y
 
 
 def budget(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
@@ -94,15 +102,15 @@ def budget(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
             for method in ("label-next", "random"):
                 rng, mask = np.random.RandomState(split), labelled(y, 1, split)
                 for step in range(1, STEPS + 1):
-                    found, spoken = ours.fit(np.where(mask, y, -1))
+                    found, classes = ours.fit(np.where(mask, y, -1))
                     right = float(np.mean(found[~mask] == y[~mask]))
                     yield "budget", name, step, split, method, right
                     rows = rng.permutation(np.flatnonzero(~mask))[:k]
                     if method == "label-next":
-                        sure = spoken.shares.max(axis=1)
+                        sure = classes.shares.max(axis=1)
                         said = {"labels_": found, "labelled_": mask, "sample_confidence_": sure}
                         model = BaseEstimator()
-                        vars(model).update(said, label_distributions_=spoken.shares)
+                        vars(model).update(said, label_distributions_=classes.shares)
                         rows = samples_to_label(model, k)
                     mask[rows] = True
 

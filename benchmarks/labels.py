@@ -9,7 +9,7 @@ nobody labelled; with links beside PCKMeans; without what labels do to ties, fea
 labels that are asked for or drawn at random; CPU time beside FNMF. Classes do not depend on the
 iterations of the factorisation, so that only what comes before it is run, and what does not depend
 on labels once for a data set. Results go to ``results/labels.csv``; what is there already is not
-run again.
+run again, but for ours with --ours.
 """
 
 import argparse
@@ -47,6 +47,8 @@ FIELDS = ("part", "data", "share", "split", "method", "value")
 
 # Cells of accuracies that are complete.
 _STORED: set[tuple[str, str, float, int]] = set()
+# Peers that are run; none with --ours.
+_PEERS: list[type[Peers]] = [Peers]
 
 
 def done(part: str, name: str, share: float, split: int) -> bool:
@@ -69,7 +71,7 @@ def accuracy(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row
             continue
         X, y = data(name)
         sizes = np.bincount(y) / len(y)
-        ours, peers = Guided(X, len(sizes), runner), Peers(X, name in IMAGES)
+        ours, peers = Guided(X, len(sizes), runner), [one(X, name in IMAGES) for one in _PEERS]
         for share in SHARES:
             for split in range(splits):
                 if done("accuracy", name, share, split):
@@ -85,13 +87,14 @@ def accuracy(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row
 def _compared(part: str, name: str, share: float, split: int, of: Any) -> Iterator[Row]:
     ours, peers, given, y = of
     free = given < 0
-    found, spoken = ours.fit(given)
+    found, classes = ours.fit(given)
     yield part, name, share, split, "ours", float(np.mean(found[free] == y[free]))
-    error = calibration_error(spoken.shares[free], y[free])
+    error = calibration_error(classes.shares[free], y[free])
     yield f"calibration, {part}", name, share, split, "ours", error
     sizes = np.bincount(y) / len(y)
-    for method, value in peers.accuracies(given, y, sizes).items():
-        yield part, name, share, split, method, value
+    for peer in peers:
+        for method, value in peer.accuracies(given, y, sizes).items():
+            yield part, name, share, split, method, value
 
 
 def noise(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
@@ -102,7 +105,7 @@ def noise(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
         copies = [rng.permuted(X, axis=0) for _ in range(10)]
         noisy = np.hstack([X, *copies])
         for part, rows in (("clean", X), ("noise", noisy)):
-            ours, peers = Guided(rows, y.max() + 1, runner), Peers(rows, True)
+            ours, peers = Guided(rows, y.max() + 1, runner), [one(rows, True) for one in _PEERS]
             for share in (1, 0.1):
                 for split in range(splits):
                     given = np.where(labelled(y, share, split), y, -1)
@@ -114,7 +117,7 @@ def wrong(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
     for name in ("mfeat", "usps", "semeion", "cnae-9"):
         X, y = data(name)
         k = int(y.max()) + 1
-        ours, peers = Guided(X, k, runner), Peers(X, True)
+        ours, peers = Guided(X, k, runner), [one(X, True) for one in _PEERS]
         means = np.array([X[y == code].mean(axis=0) for code in range(k)])
         gaps = ((means[:, None] - means) ** 2).sum(axis=2) + np.diag(np.full(k, np.inf))
         for kind, recall in (("random", 0.7), ("confused", 0.5)):
@@ -126,9 +129,9 @@ def wrong(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
                 given[flipped] = other if kind == "random" else gaps.argmin(axis=1)[y[flipped]]
                 part = f"wrong, {kind}"
                 yield from _compared(part, name, 0.1, split, (ours, peers, given, y))
-                spoken, told = ours.fit(given)[1], np.flatnonzero(given >= 0)
-                order = confident_order(np.exp(spoken.held_out), given[told])
-                listed = {"": spoken.suspicious["row"], ", confident learning": told[order]}
+                classes, told = ours.fit(given)[1], np.flatnonzero(given >= 0)
+                order = confident_order(np.exp(classes.held_out), given[told])
+                listed = {"": classes.suspicious["row"], ", confident learning": told[order]}
                 for method, ranked in listed.items():
                     value = precision(np.isin(ranked, flipped), recall * len(flipped))
                     yield part, name, 0.1, split, f"precision at recall {recall}{method}", value
@@ -150,8 +153,8 @@ def new(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
         for split in range(splits):
             given = np.where(labelled(y, 0.1, split), y, -1)
             given[y == split % k] = -1
-            found, spoken = ours.fit(given)
-            told = f1_score(y == split % k, spoken.classes[found] == "new 1")
+            found, classes = ours.fit(given)
+            told = f1_score(y == split % k, classes.classes[found] == "new 1")
             yield "new class", name, 0.1, split, "F1", float(told)
 
 
@@ -164,11 +167,11 @@ def links(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
             pairs = np.random.RandomState(split).randint(0, len(y), (200, 2))
             pairs = pairs[pairs[:, 0] != pairs[:, 1]]
             same = y[pairs[:, 0]] == y[pairs[:, 1]]
-            found, spoken = ours.fit(None, must_link=pairs[same], cannot_link=pairs[~same])
+            found, classes = ours.fit(None, must_link=pairs[same], cannot_link=pairs[~same])
             peer = pck_means(X, y.max() + 1, pairs[same], pairs[~same], split)
             kept = (peer[pairs[:, 0]] == peer[pairs[:, 1]]) == same
             yield "links", name, 0, split, "accuracy", clustering_accuracy(y, found)
-            yield "links", name, 0, split, "kept", 1 - len(spoken.violated) / len(pairs)
+            yield "links", name, 0, split, "kept", 1 - len(classes.violated) / len(pairs)
             yield "links", name, 0, split, "PCKMeans", clustering_accuracy(y, peer)
             yield "links", name, 0, split, "PCKMeans, kept", float(kept.mean())
 
@@ -245,8 +248,10 @@ def stored(path: Path) -> list[Row]:
         return []
     kinds: Any = (str, str, float, int, str, float)
     with path.open() as file:
-        rows = csv.DictReader(line for line in file if not line.startswith("#"))
-        return [tuple(k(row[n]) for k, n in zip(kinds, FIELDS, strict=True)) for row in rows]  # type: ignore[misc]
+        lines = csv.DictReader(line for line in file if not line.startswith("#"))
+        rows = [tuple(k(row[n]) for k, n in zip(kinds, FIELDS, strict=True)) for row in lines]
+    # Later lines take the places of earlier ones.
+    return list({row[:5]: row for row in rows}.values())  # type: ignore[arg-type]
 
 
 def main() -> None:
@@ -255,12 +260,16 @@ def main() -> None:
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--sets", nargs="*", default=[*IMAGES, *TABLES])
     parser.add_argument("--out", type=Path, default=Path("results/labels.csv"))
+    parser.add_argument("--ours", action="store_true", help="run again, without the peers")
     parser.add_argument("--print", action="store_true", help="only print what is stored")
     parser.add_argument("--figure", type=Path, help="where to draw the accuracies")
     options = parser.parse_args()
     found = stored(options.out)
-    # What a cell ends with.
-    _STORED.update(row[:4] for row in found if row[4] == "ours, sizes")
+    if options.ours:
+        _PEERS.clear()
+    else:
+        # What a cell ends with.
+        _STORED.update(row[:4] for row in found if row[4] == "ours, sizes")
     if not options.print:
         warnings.simplefilter("ignore")
         with options.out.open("a", newline="") as file, threads(1) as runner:

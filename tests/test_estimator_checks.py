@@ -4,7 +4,15 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from fnmf import FNMF, DeepFNMF, MiniBatchFNMF, RelevanceClusterer, SemiFNMF
+from fnmf import (
+    FNMF,
+    DeepFNMF,
+    MiniBatchFNMF,
+    RelevanceClusterer,
+    SemiFNMF,
+    SemiMiniBatchFNMF,
+    SemiRelevanceClusterer,
+)
 
 ESTIMATORS = [
     FNMF(max_iter=100),
@@ -24,6 +32,8 @@ ESTIMATORS = [
     RelevanceClusterer(),
     RelevanceClusterer(3),
     SemiFNMF(max_iter=200),
+    SemiMiniBatchFNMF(max_iter=100, sample_size=200, batch_size=100),
+    SemiRelevanceClusterer(),
     DeepFNMF(layers=(4, 3, 2)),
 ]
 

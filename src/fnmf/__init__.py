@@ -17,6 +17,8 @@ _HOME = {
     "MiniBatchFNMF": "fnmf._minibatch",
     "RelevanceClusterer": "fnmf._clusterer",
     "SemiFNMF": "fnmf._semi",
+    "SemiMiniBatchFNMF": "fnmf._semi_stream",
+    "SemiRelevanceClusterer": "fnmf._semi",
     "WeightCollapseWarning": "fnmf.exceptions",
     "choose_n_components": "fnmf._choose",
     "load": "fnmf.persistence",
@@ -46,6 +48,8 @@ __all__ = [
     "MiniBatchFNMF",
     "RelevanceClusterer",
     "SemiFNMF",
+    "SemiMiniBatchFNMF",
+    "SemiRelevanceClusterer",
     "WeightCollapseWarning",
     "__version__",
     "choose_n_components",
@@ -62,7 +66,8 @@ if TYPE_CHECKING:
     from fnmf._deep import DeepFNMF
     from fnmf._fnmf import FNMF
     from fnmf._minibatch import MiniBatchFNMF
-    from fnmf._semi import SemiFNMF
+    from fnmf._semi import SemiFNMF, SemiRelevanceClusterer
+    from fnmf._semi_stream import SemiMiniBatchFNMF
     from fnmf.data import MappedCSR
     from fnmf.exceptions import WeightCollapseWarning
     from fnmf.persistence import load, save

@@ -58,7 +58,15 @@ def in_chunks(attributes: dict[str, Any], X: Any) -> dict[str, Any]:
         return attributes
     from fnmf.execution.dask import as_dask
 
-    of_rows = ("embedding_", "assignments_", "labels_", "sample_confidence_", "second_labels_")
+    of_rows = (
+        "embedding_",
+        "assignments_",
+        "labels_",
+        "sample_confidence_",
+        "second_labels_",
+        "label_distributions_",
+        "reached_",
+    )
     found = {name: as_dask(attributes[name], X) for name in of_rows if name in attributes}
     return attributes | found
 

@@ -73,7 +73,7 @@ def fit_estimator(
         settings, data = counted.settings(settings), counted.rows
     weights = None if counted is None else counted.distinct.weights
     if guidance is not None:
-        settings = guidance.settings(settings, data)
+        settings = guidance.settings(settings)
     settings, number = estimator._numbered(settings, data, weights)
     if settings.warm_start or not isinstance(settings.init, str | tuple | list):
         settings = with_start(settings, estimator, data)

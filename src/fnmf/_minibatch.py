@@ -18,6 +18,7 @@ from fnmf._sklearn import as_random_state
 from fnmf._streamed_rows import StreamedRows
 from fnmf._weights import check_sample_weight, counted_batch
 from fnmf.data import Data, View, view_of
+from fnmf.labels.known import Known, read_labels
 from fnmf.validation import check_integer
 
 if TYPE_CHECKING:
@@ -176,21 +177,25 @@ class MiniBatchFNMF(StreamedRows):
         -------
         self
         """
+        self._fit(X, sample_weight)
+        return self
+
+    def _fit(self, X: Any, sample_weight: Any, y: Any = None) -> None:
+        """A stream of its own, of all rows and the classes that some of them have."""
         pace, data = self._pace(), self._checked(X, reset=True)
         pace.settings.for_data(data)
-        weights = check_sample_weight(sample_weight, data)
+        weights, given = check_sample_weight(sample_weight, data), read_labels(y, data.shape[0])
         self._begin(data)
-        view = self._counted(data, weights, pace)
+        view = self._counted(data, weights, given, pace)
         order = self._stream.rng.permutation(view.shape[0])
         size = pace.batch_size
         batches = [np.sort(order[i : i + size]) for i in range(0, len(order), size)]
-        self._learn(view, batches, pace, last=True)
+        self._learn(view, batches, pace, given, last=True)
         for warning in self._stream.warnings:
             # Components go on with every batch; where they stood at a renewal says little.
             if not isinstance(warning, ConvergenceWarning):
-                warnings.warn(warning, stacklevel=2)
+                warnings.warn(warning, stacklevel=3)
         self.labels_ = self._new_rows("predict", data)
-        return self
 
     def partial_fit(
         self, X: ArrayLike | sp.sparray, y: Any = None, sample_weight: Any = None
@@ -214,20 +219,24 @@ class MiniBatchFNMF(StreamedRows):
         -------
         self
         """
+        self._partial_fit(X, sample_weight)
+        return self
+
+    def _partial_fit(self, X: Any, sample_weight: Any, y: Any = None) -> None:
+        """The next batch, and the classes that some of its rows have."""
         pace, first = self._pace(), not hasattr(self, "_stream")
         data = self._checked(X, reset=first)
-        weights = check_sample_weight(sample_weight, data)
+        weights, given = check_sample_weight(sample_weight, data), read_labels(y, data.shape[0])
         if first:
             self._begin(data)
         if hasattr(self, "labels_"):
             del self.labels_
-        view = self._counted(data, weights, pace)
+        view = self._counted(data, weights, given, pace)
         n = view.shape[0]
         # A huge batch is several: what it brings should count as if it had come bit by bit.
         size = pace.batch_size
         batches = [np.arange(i, min(i + size, n)) for i in range(0, n, size)]
-        self._learn(view, batches, pace)
-        return self
+        self._learn(view, batches, pace, given)
 
     def fit_predict(
         self, X: ArrayLike | sp.sparray, y: Any = None, sample_weight: Any = None
@@ -259,25 +268,36 @@ class MiniBatchFNMF(StreamedRows):
         empty = Reservoir.empty(view.subset(np.empty(0, np.intp)).X, view.dtype)
         self._stream = Stream(as_random_state(self.random_state), empty)
 
-    def _counted(self, data: Data, weights: np.ndarray | None, pace: Pace) -> View:
-        """Rows of a batch, each there once; the others have been seen too."""
+    def _counted(self, data: Data, weights: np.ndarray | None, given: Known, pace: Pace) -> View:
+        """Rows of a batch, each there once; all, if some have classes."""
+        if len(given.classes):
+            return view_of(data)
         view = counted_batch(data, weights, pace.settings)
         self._stream.seen += data.shape[0] - view.shape[0]
         return view
 
-    def _learn(self, view: View, batches: list[np.ndarray], pace: Pace, last: bool = False) -> None:
+    def _learn(
+        self,
+        view: View,
+        batches: list[np.ndarray],
+        pace: Pace,
+        given: Known,
+        last: bool = False,
+    ) -> None:
         """Take in batches of rows; after the ``last`` one the model shall be of all of them."""
         from fnmf.execution import threads
 
         with threads(pace.settings.n_jobs) as runner:
             for rows in batches:
                 whole = len(rows) == view.shape[0] and view.in_place is not None
-                renewed = self._stream.learn(view if whole else view.subset(rows), pace, runner)
+                batch = view if whole else view.subset(rows)
+                told = Known(given.classes, given.codes[rows]) if len(given.classes) else None
+                renewed = self._stream.learn(batch, pace, runner, told)
                 if last and rows is batches[-1] and self._stream.better_sample(pace):
                     self._stream.renew(pace, runner)
                     renewed = True
                 if renewed and self.verbose:
-                    print(f"[MiniBatchFNMF] renewed after {self._stream.seen} rows")
+                    print(f"[{type(self).__name__}] renewed after {self._stream.seen} rows")
         self._show()
 
     def _show(self) -> None:

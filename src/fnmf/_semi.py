@@ -1,43 +1,29 @@
-"""The estimator for some labels and some links. No mathematics here."""
+"""The estimators for some labels and some links."""
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.utils import ClassifierTags
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
 
+from fnmf._clusterer import RelevanceClusterer
 from fnmf._fnmf import FNMF
-from fnmf._sklearn import with_callbacks
-from fnmf.data import is_dask
-from fnmf.labels.guidance import Guidance
-from fnmf.labels.known import read_labels, unknown_mark
-from fnmf.labels.links import contradictions, read_links
-from fnmf.labels.new_rows import class_distributions
-from fnmf.labels.scheme import FittedLabels, GuidedScheme
-from fnmf.validation import check_choice
+from fnmf._semi_base import SemiSupervisedBase
+from fnmf.labels.scheme import (
+    FittedClassClusters,
+    FittedLabels,
+    GuidedClusterScheme,
+    GuidedScheme,
+)
 
 if TYPE_CHECKING:
     from fnmf._settings import Settings
     from fnmf.factorization import Scheme
 
-# Contradictions that a warning names.
-_NAMED = 5
 
-
-def _was_guided(estimator: SemiFNMF) -> bool:
-    if hasattr(estimator, "labels_") and not hasattr(estimator, "classes_"):
-        raise AttributeError("this fit had neither labels nor links, so that there are no classes.")
-    return True
-
-
-class SemiFNMF(FNMF):
+class SemiFNMF(SemiSupervisedBase, FNMF):  # type: ignore[misc]
     """FNMF when the classes of some samples are known, or pairs that belong together or apart.
 
     Labels spread along the neighbour graph, make features that tell them apart count more, and
@@ -78,7 +64,7 @@ class SemiFNMF(FNMF):
         labels.
     suspicious_labels_ : structured ndarray
         Labels that the others contradict, surest first: ``row``, ``given`` and ``suggested``
-        (places in ``classes_``), and the ``probability`` that the label is wrong.
+        (places in ``classes_``), and the ``probability`` that it is wrong by all others.
     violated_links_ : ndarray of shape (n_violated, 3)
         Links that do not hold: two rows, and 1 for a must-link or 0 for a cannot-link.
     contradictory_links_ : list of str
@@ -93,6 +79,7 @@ class SemiFNMF(FNMF):
     See Also
     --------
     fnmf.FNMF : The same without labels, with all other parameters and attributes.
+    fnmf.SemiRelevanceClusterer : The same without a factorisation, for any real data.
 
     Examples
     --------
@@ -110,8 +97,6 @@ class SemiFNMF(FNMF):
 
     _record = FittedLabels
     _stored_shapes: ClassVar = FittedLabels.shapes()
-    classes_: np.ndarray
-    reached_: np.ndarray
 
     def __init__(
         self,
@@ -172,138 +157,91 @@ class SemiFNMF(FNMF):
         self.trust_labels = trust_labels
         self.class_sizes = class_sizes
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # It has probabilities of classes, whose number its checks ask for.
-        tags.classifier_tags = ClassifierTags()
-        return tags
-
-    @with_callbacks
-    def fit(  # type: ignore[override]
-        self,
-        X: ArrayLike | sp.sparray,
-        y: Any = None,
-        *,
-        must_link: Any = None,
-        cannot_link: Any = None,
-    ) -> Self:
-        """Learn features, classes and representation.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, memory map, MappedCSR} of shape (n_samples, n_features)
-            Non-negative data.
-        y : array-like of shape (n_samples,), default=None
-            Classes, numbers or texts; -1, ``None``, NaN or ``""`` where they are not known.
-        must_link, cannot_link : array-like of shape (n_pairs, 2) or (n_pairs, 3), default=None
-            Pairs of rows that belong together, or apart; a third column says how probable it is
-            that a pair is right, above 0.5 and at most 1.
-
-        Returns
-        -------
-        self
-        """
-        from fnmf._fitting import fit_estimator
-
-        check_choice("unreached", self.unreached, ("nearest", "unknown"))
-        guidance = None
-        if y is not None or must_link is not None or cannot_link is not None:
-            rows: Any = X
-            n = rows.shape[0] if hasattr(rows, "shape") else len(np.asarray(rows))
-            known = read_labels(y, n)
-            must = read_links("must_link", must_link, n)
-            cannot = read_links("cannot_link", cannot_link, n)
-            guidance = Guidance(known, must, cannot, bool(self.trust_labels), self.class_sizes)
-        if guidance is not None and guidance.empty:
-            guidance = None
-        fit_estimator(self, X, guidance=guidance)
-        if guidance is None:
-            for name in ("transduction_", "contradictory_links_"):
-                self.__dict__.pop(name, None)
-        else:
-            found = contradictions(guidance.must, guidance.cannot, guidance.known.codes)
-            self.contradictory_links_ = found
-            self.transduction_ = self._named(self.labels_, self.reached_)
-            if found:
-                named = "; ".join(found[:_NAMED])
-                # Past scikit-learn's wrapper, to the line that called fit.
-                warnings.warn(f"{len(found)} links cannot hold: {named}.", stacklevel=3)
-        return self
-
-    def fit_predict(
-        self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
-    ) -> np.ndarray:
-        """Fit and return the class of each training sample, ``transduction_``."""
-        self.fit(X, y, **fit_params)
-        return self.transduction_ if hasattr(self, "classes_") else self.labels_
-
     def fit_transform(
         self, X: ArrayLike | sp.sparray, y: Any = None, **fit_params: Any
     ) -> np.ndarray:
         """Fit and return the representation of the training samples, ``embedding_``."""
         return self.fit(X, y, **fit_params).embedding_
 
-    def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
-        """Class of new samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Non-negative data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Of ``classes_``; clusters, if the fit had neither labels nor links.
-        """
-        check_is_fitted(self)
-        if not hasattr(self, "classes_"):
-            return super().predict(X)
-        if is_dask(X):
-            return self._lazily("predict", self._checked(X), None)
-        shares, reached = self._distributions(X)
-        return self._named(shares.argmax(axis=1), reached)
-
-    @available_if(_was_guided)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: ArrayLike | sp.sparray) -> np.ndarray:
-        """Probabilities of the classes of new samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Non-negative data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``.
-        """
-        check_is_fitted(self)
-        if is_dask(X):
-            return self._lazily("predict_proba", self._checked(X), len(self.classes_))
-        return self._distributions(X)[0]
-
-    def _distributions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        from fnmf.affinity import completed_new
-        from fnmf.execution import threads
-
-        settings, fitted = self._settings(), FittedLabels.of(vars(self))
-        data = self._checked(X)
-        with threads(settings.n_jobs) as runner:
-            view = completed_new(data, fitted, runner)
-            return class_distributions(fitted, settings, view, runner)
-
-    def _named(self, codes: np.ndarray, reached: np.ndarray) -> np.ndarray:
-        """Classes by their names, with the mark of the unknown where that is asked for."""
-        named: np.ndarray = self.classes_[codes]
-        if self.unreached == "unknown":
-            named = np.where(reached, named, unknown_mark(self.classes_))
-        return named
-
-    def _settings(self) -> Settings:
-        settings, classes = super()._settings(), self.__dict__.get("classes_")
-        # Labels may have asked for more clusters than the parameter says.
-        return settings if classes is None else replace(settings, n_clusters=len(classes))
-
     def _scheme(self, settings: Settings) -> type[Scheme]:
         return GuidedScheme if settings.scheme == "relevance" else super()._scheme(settings)
+
+
+class SemiRelevanceClusterer(SemiSupervisedBase, RelevanceClusterer):  # type: ignore[misc]
+    """RelevanceClusterer when the classes of some samples are known, or pairs of samples.
+
+    What labels and links do is what they do for :class:`fnmf.SemiFNMF`; there is no
+    factorisation, so that it takes any real data. Without labels and links it is
+    :class:`fnmf.RelevanceClusterer`.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default="auto"
+        Number of classes, as ``n_components`` of :class:`fnmf.SemiFNMF`.
+
+    unreached, trust_labels, class_sizes
+        As for :class:`fnmf.SemiFNMF`.
+
+    **parameters
+        All others are those of :class:`fnmf.RelevanceClusterer`.
+
+    Attributes
+    ----------
+    classes_, transduction_, label_distributions_, suspicious_labels_, violated_links_, \
+    contradictory_links_, label_relevance_, labelled_, reached_
+        As for :class:`fnmf.SemiFNMF`.
+
+    See Also
+    --------
+    fnmf.RelevanceClusterer : The same without labels, with all other parameters and attributes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.preprocessing import scale
+    >>> from fnmf import SemiRelevanceClusterer
+    >>> X, truth = load_iris(return_X_y=True)
+    >>> y = np.full(len(X), -1)
+    >>> y[::10] = truth[::10]
+    >>> model = SemiRelevanceClusterer(random_state=0).fit(scale(X), y)
+    >>> bool(np.mean(model.transduction_ == truth) > 0.9)
+    True
+    """
+
+    _record = FittedClassClusters
+    _stored_shapes: ClassVar = FittedClassClusters.shapes()
+
+    def __init__(
+        self,
+        n_clusters: Any = "auto",
+        *,
+        n_neighbors: int = 5,
+        graph: Any = "adaptive",
+        row_norm: str = "auto",
+        column_units: str = "auto",
+        false_discovery_rate: float = 0.1,
+        unreached: str = "nearest",
+        trust_labels: bool = True,
+        class_sizes: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_clusters,
+            n_neighbors=n_neighbors,
+            graph=graph,
+            row_norm=row_norm,
+            column_units=column_units,
+            false_discovery_rate=false_discovery_rate,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.unreached = unreached
+        self.trust_labels = trust_labels
+        self.class_sizes = class_sizes
+
+    def _scheme(self, settings: Settings) -> type[Scheme]:
+        return GuidedClusterScheme

@@ -37,6 +37,8 @@ LAYERS = (
         "_minibatch",
         "_streamed_rows",
         "_semi",
+        "_semi_base",
+        "_semi_stream",
         "_base",
         "_callbacks",
         "_checkpoint",

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_wine
 
-from fnmf import FNMF, RelevanceClusterer, SemiFNMF, load, save
+from fnmf import FNMF, RelevanceClusterer, SemiFNMF, SemiRelevanceClusterer, load, save
 from fnmf.labels import samples_to_label
 from fnmf.labels.links import Links, contradictions, keep_links, read_links
 from fnmf.relevance.defaults import DEFAULTS
@@ -244,16 +244,65 @@ def test_what_makes_no_sense_is_refused(groups, y, options, told):
         fitted(groups[0], y, **options)
 
 
-def test_dask_arrays_are_predicted_and_a_fit_says_how(groups):
+def test_dask_arrays_are_predicted(groups):
     da = pytest.importorskip("dask.array")
     X, y = groups
     texts = np.array(["ash", "birch", "cedar", ""])[some(y)]
     lazy = da.from_array(X, chunks=(70, -1))
-    with pytest.raises(ValueError, match="labelled rows and a sample of others; predict"):
-        fitted(lazy, texts)
     model = fitted(X, texts)
     np.testing.assert_array_equal(model.predict(lazy).compute(), model.predict(X))
     np.testing.assert_array_equal(model.predict_proba(lazy).compute(), model.predict_proba(X))
+
+
+@pytest.mark.parametrize("kind", [SemiFNMF, SemiRelevanceClusterer])
+def test_a_fit_of_a_dask_array_is_that_of_anchors(groups, kind):
+    da = pytest.importorskip("dask.array")
+    X, y = groups
+    texts = np.array(["ash", "birch", "cedar", ""])[some(y)]
+    texts[0] = "birch"
+    lazy = da.from_array(X, chunks=(70, -1))
+    links = {"must_link": [(50, 51)], "cannot_link": [(60, 63)]}
+
+    class Anchored(kind):
+        _defaults = replace(DEFAULTS, exact_rows=10)
+
+    there = kind(random_state=0, unreached="unknown").fit(lazy, da.from_array(texts), **links)
+    here = Anchored(random_state=0, unreached="unknown").fit(X, texts, **links)
+    np.testing.assert_array_equal(there.transduction_.compute(), here.transduction_)
+    np.testing.assert_allclose(
+        there.label_distributions_.compute(), here.label_distributions_, atol=1e-6
+    )
+    np.testing.assert_array_equal(there.labels_.compute(), here.labels_)
+    np.testing.assert_array_equal(there.suspicious_labels_, here.suspicious_labels_)
+    assert there.suspicious_labels_["row"][0] == 0
+    assert there.transduction_[0].compute() == "birch"
+    assert there.transduction_[50].compute() == there.transduction_[51].compute()
+    assert there.transduction_[60].compute() != there.transduction_[63].compute()
+    free = texts == ""
+    names = np.array(["ash", "birch", "cedar"])[y]
+    linked = np.isin(np.arange(N), (50, 51, 60, 63))
+    assert np.mean(here.transduction_[free & ~linked] == names[free & ~linked]) > 0.95
+    np.testing.assert_array_equal(there.predict(lazy).compute(), there.predict(X))
+
+
+def test_a_clusterer_takes_labels_of_any_real_data(groups, tmp_path):
+    X, y = groups
+    X = X - X.mean(axis=0)
+    plain = RelevanceClusterer(3, random_state=0).fit(X, y)
+    without = SemiRelevanceClusterer(3, random_state=0).fit(X)
+    np.testing.assert_array_equal(plain.labels_, without.labels_)
+    np.testing.assert_array_equal(plain.predict(X), without.predict(X))
+    assert not hasattr(without, "predict_proba")
+    model = SemiRelevanceClusterer(random_state=0).fit(X, some(y))
+    assert model.n_clusters_ == 3
+    assert np.mean(model.transduction_ == y) > 0.95
+    np.testing.assert_array_equal(model.predict(X), model.transduction_)
+    np.testing.assert_allclose(model.predict_proba(X), model.label_distributions_)
+    assert model.get_support()[:9].all()
+    save(model, tmp_path / "model.fnmf")
+    again = load(tmp_path / "model.fnmf")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert (y[samples_to_label(again, 5)] >= 0).all()
 
 
 def test_columns_of_a_table_count_beyond_its_clusters_for_new_rows_too(tmp_path):

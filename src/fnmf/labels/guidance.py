@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from fnmf._settings import Settings
-from fnmf.data import Data, is_dask
 from fnmf.labels.known import Known
-from fnmf.labels.links import Links
+from fnmf.labels.links import NO_LINKS, Links
 
 # As many different labels as labelled samples are no classes, if there are more of them.
 _MANY = 100
@@ -34,8 +33,8 @@ class Guidance:
     """
 
     known: Known
-    must: Links
-    cannot: Links
+    must: Links = NO_LINKS
+    cannot: Links = NO_LINKS
     trusted: bool = True
     class_sizes: Any = None
 
@@ -44,14 +43,23 @@ class Guidance:
         """Whether nothing is known of any row."""
         return not (len(self.known.classes) or len(self.must.pairs) or len(self.cannot.pairs))
 
-    def settings(self, settings: Settings, data: Data) -> Settings:
+    @property
+    def rows(self) -> np.ndarray:
+        """Rows of which something is known, in order."""
+        linked = (self.must.pairs.ravel(), self.cannot.pairs.ravel())
+        return np.unique(np.concatenate([self.known.rows, *linked]))
+
+    def at(self, rows: np.ndarray) -> Guidance:
+        """The same of some rows, in order, that hold all of which something is known."""
+        known = Known(self.known.classes, self.known.codes[rows])
+        must, cannot = (
+            Links(np.searchsorted(rows, links.pairs), links.sure)
+            for links in (self.must, self.cannot)
+        )
+        return replace(self, known=known, must=must, cannot=cannot)
+
+    def settings(self, settings: Settings) -> Settings:
         """Settings with at least as many clusters as there are labelled classes."""
-        if is_dask(data):
-            raise ValueError(
-                "labels and links need rows in memory: fit(X[rows].compute(), y[rows]) with the "
-                "labelled rows and a sample of others; predict and predict_proba of that model "
-                "take the whole Dask array."
-            )
         if settings.scheme != "relevance" or settings.graph is None:
             raise ValueError(
                 'labels and links are ties of a graph; use weighting="relevance" and a graph.'

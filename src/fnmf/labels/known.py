@@ -38,7 +38,11 @@ def read_labels(y: Any, n_samples: int) -> Known:
         values = values[:, 0]
     if values.shape != (n_samples,):
         raise ValueError(f"y has shape {values.shape}; one label for each of {n_samples} samples.")
-    told = np.array([not _is_unknown(value) for value in values], bool)
+    numbers = np.asarray(y)
+    if numbers.dtype.kind in "iuf":
+        told = ((numbers == numbers) & (numbers != UNKNOWN)).reshape(n_samples)
+    else:
+        told = np.array([not _is_unknown(value) for value in values], bool)
     codes = np.full(n_samples, UNKNOWN)
     if not told.any():
         return Known(np.empty(0, np.int64), codes)

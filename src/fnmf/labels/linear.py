@@ -1,5 +1,4 @@
-"""Labels read off the features: least squares and logistic regression, each with what it says of
-labels that it has not seen."""
+"""Labels read off the features: logistic regression, with what it says of labels unseen."""
 
 from __future__ import annotations
 
@@ -8,18 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.linear_model import LogisticRegression
 
-# Penalties tried, and factors that turn scores into probabilities.
-_PENALTIES = np.logspace(-3, 4, 15)
-_FACTORS = np.exp(np.linspace(0, 4, 17))
 # Iterations of the logistic regression, and its tolerance: it is one opinion of several.
 _ITERATIONS, _TOLERANCE = 100, 1e-3
 # Log odds of a class that a part of the labels does not have.
 _ABSENT = -10.0
-# Without labels to spare for a comparison.
-_USUAL = 3.0
-_TINY = 1e-12
 
 
 class Linear(NamedTuple):
@@ -31,16 +24,15 @@ class Linear(NamedTuple):
         Of each feature.
     level : ndarray of shape (k,)
         Where all features are 0.
-    held_out : ndarray of shape (l, k)
-        Scores of the labelled rows, each without its own label.
     """
 
     slopes: np.ndarray
     level: np.ndarray
-    held_out: np.ndarray
 
 
-def least_squares(rows: np.ndarray, factors: np.ndarray, values: np.ndarray) -> Linear:
+def logistic(
+    rows: np.ndarray, factors: np.ndarray, codes: np.ndarray, n_classes: int, part: np.ndarray
+) -> tuple[Linear, np.ndarray]:
     """Fit labels of some rows.
 
     Parameters
@@ -49,31 +41,20 @@ def least_squares(rows: np.ndarray, factors: np.ndarray, values: np.ndarray) -> 
         Labelled rows.
     factors : ndarray of shape (d,)
         Units in which slopes are penalised alike; features of factor 0 are left out.
-    values : ndarray of shape (l, k)
-        1 for the class of a row, 0 for others.
+    codes : ndarray of shape (l,)
+        Their classes.
+    n_classes : int
+        Of all rows.
+    part : ndarray of shape (l,)
+        Which labels are held out together.
+
+    Returns
+    -------
+    linear : Linear
+        Fitted to all labels.
+    held_out : ndarray of shape (l, k)
+        Scores of the labelled rows, each without its own label.
     """
-    used = factors > 0
-    slopes, k = np.zeros((len(factors), values.shape[1])), values.shape[1]
-    mean = rows.mean(axis=0)
-    X = (rows[:, used] - mean[used]) * factors[used]
-    size = np.sqrt(np.mean(np.sum(X**2, axis=1)))
-    level, held = np.broadcast_to(values.mean(axis=0), (k,)), values.mean(axis=0)
-    if not used.any() or size <= _TINY or len(rows) < 3:
-        return Linear(slopes, level, np.broadcast_to(held, values.shape))
-    model = RidgeCV(_PENALTIES, scoring="neg_mean_squared_error", store_cv_results=True)
-    model.fit(X / size, values)
-    place = int(np.flatnonzero(model.alpha_ == _PENALTIES)[0])
-    scores = model.cv_results_.reshape(len(rows), k, len(_PENALTIES))[:, :, place]
-    factor = _factor(scores, values) if len(rows) > k else _USUAL
-    slopes[used] = factor * factors[used, None] * model.coef_.reshape(k, -1).T / size
-    level = factor * model.intercept_ - mean @ slopes
-    return Linear(slopes, level, factor * scores)
-
-
-def logistic(
-    rows: np.ndarray, factors: np.ndarray, codes: np.ndarray, n_classes: int, part: np.ndarray
-) -> Linear:
-    """The same by logistic regression; labels are held out by ``part``, (l,)."""
     used = factors > 0
     X = (rows[:, used] - rows[:, used].mean(axis=0)) * factors[used]
     held = np.zeros((len(rows), n_classes))
@@ -85,7 +66,7 @@ def logistic(
     found, level = _regression(X, codes, n_classes)
     slopes = np.zeros((len(factors), n_classes))
     slopes[used] = factors[used, None] * found
-    return Linear(slopes, level - rows.mean(axis=0) @ slopes, held)
+    return Linear(slopes, level - rows.mean(axis=0) @ slopes), held
 
 
 def _regression(X: np.ndarray, codes: np.ndarray, n_classes: int) -> tuple[np.ndarray, np.ndarray]:
@@ -106,15 +87,3 @@ def _regression(X: np.ndarray, codes: np.ndarray, n_classes: int) -> tuple[np.nd
     else:
         slopes[:, classes], level[classes] = model.coef_.T, model.intercept_
     return slopes, level
-
-
-def _factor(scores: np.ndarray, values: np.ndarray) -> float:
-    """By which scores are multiplied so that their softmax is right about rows left out."""
-
-    def loss(factor: float) -> float:
-        logs = factor * scores
-        top = logs.max(axis=1, keepdims=True)
-        sums = np.log(np.exp(logs - top).sum(axis=1, keepdims=True)) + top
-        return float(np.sum(values * (sums - logs)))
-
-    return float(min(_FACTORS, key=loss))

@@ -27,10 +27,13 @@ class Links(NamedTuple):
             return np.minimum(np.log(sure) - np.log1p(-sure), _CERTAIN)
 
 
+NO_LINKS = Links(np.empty((0, 2), np.intp), np.empty(0))
+
+
 def read_links(name: str, links: Any, n_samples: int) -> Links:
     """Pairs of row numbers, or triples with a confidence above 0.5 and up to 1."""
     if links is None or len(links) == 0:
-        return Links(np.empty((0, 2), np.intp), np.empty(0))
+        return NO_LINKS
     array = np.asarray(links, np.float64)
     if array.ndim != 2 or array.shape[1] not in (2, 3):
         raise ValueError(f"{name} must hold pairs of rows, or pairs with a confidence.")

@@ -5,34 +5,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from fnmf._fitted import Fitted, _kept
-from fnmf.labels.guided import Spoken, guided_clusters
-from fnmf.relevance.pipeline import factorize
-from fnmf.relevance.results import FactorizedClusters
-from fnmf.relevance.scheme import RelevanceScheme
+from fnmf._fitted import Fitted, FittedClusters, _kept
+from fnmf.labels.guided import GuidedClasses, guided_clusters
+from fnmf.labels.rows import ClassTables, confidence_of, second_class
+from fnmf.relevance.pipeline import describe_clusters, factorize
+from fnmf.relevance.results import FoundClusters
+from fnmf.relevance.scheme import ClusterScheme, RelevanceScheme
 
 
 @dataclass(frozen=True, kw_only=True)
-class FittedLabels(Fitted):
-    """A fit that was guided, explained at :class:`fnmf.SemiFNMF`; hidden ones serve new rows.
-
-    Attributes
-    ----------
-    by_graph, by_clusters, held_shares : ndarray of shape (r, k)
-        Log probabilities by graph and clusters of the rows kept, and their probabilities.
-    held_reached : ndarray of shape (r,)
-        Whether a label reaches them.
-    slopes, levels : ndarray of shape (2, d, k) and (2, k)
-        The linear opinions.
-    pool, offsets : ndarray of shape (4,) and (k,)
-        How opinions are pooled, and what class sizes add.
-    spread_by : ndarray of shape (d,) or None
-        Weights of the features that labels spread by, if they are not those of the fit.
-    """
+class _Classes:
+    """Classes, explained at :class:`fnmf.SemiFNMF`; hidden ones are those of ``ClassTables``."""
 
     classes: np.ndarray | None = _kept("classes_", "k")
     label_distributions: np.ndarray | None = _kept("label_distributions_", "nk")
@@ -45,29 +32,58 @@ class FittedLabels(Fitted):
     by_clusters: np.ndarray | None = _kept("_by_clusters", "rk")
     held_shares: np.ndarray | None = _kept("_held_shares", "rk")
     held_reached: np.ndarray | None = _kept("_held_reached", "r")
-    slopes: np.ndarray | None = _kept("_slopes", "?dk")
-    levels: np.ndarray | None = _kept("_levels", "?k")
+    slopes: np.ndarray | None = _kept("_slopes", "dk")
+    level: np.ndarray | None = _kept("_level", "k")
     pool: np.ndarray | None = _kept("_pool", "?")
     spread_by: np.ndarray | None = _kept("_spread_by", "d")
     offsets: np.ndarray | None = _kept("_offsets", "k")
+
+    @property
+    def tables(self) -> ClassTables:
+        """What classes of new rows are read from."""
+        return ClassTables(**{name: getattr(self, kept) for name, kept in _TABLES.items()})
+
+
+# Fields of ``ClassTables`` and of the record.
+_TABLES = {
+    "graph": "by_graph",
+    "clusters": "by_clusters",
+    "shares": "held_shares",
+    "reached": "held_reached",
+    "slopes": "slopes",
+    "level": "level",
+    "weights": "pool",
+    "offsets": "offsets",
+    "spread_by": "spread_by",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedClassClusters(_Classes, FittedClusters):
+    """Clusters that were guided."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedLabels(_Classes, Fitted):
+    """A factorisation that was guided."""
 
 
 @dataclass(frozen=True)
 class GuidedStart:
     """A guided fit from one seed."""
 
-    fit: FactorizedClusters
-    spoken: Spoken
+    fit: Any
+    classes: GuidedClasses
 
     @property
     def quality(self) -> float:
         """By which starts are compared."""
-        return self.fit.quality
+        return float(self.fit.quality)
 
     @property
     def ended(self) -> bool:
         """Whether an observer wants no further start."""
-        return self.fit.ended
+        return bool(self.fit.ended)
 
     def __str__(self) -> str:
         return str(self.fit)
@@ -76,42 +92,45 @@ class GuidedStart:
 class GuidedScheme(RelevanceScheme):
     """The default fit, guided by what the user knows of some rows, if anything."""
 
+    record: ClassVar[Any] = FittedLabels
+
     def start(self, seed: int) -> Any:
         """A guided fit from one seed."""
         guidance = self.inputs.problem.guidance
         if guidance is None:
             return super().start(seed)
-        found, spoken = guided_clusters(self.inputs, guidance, seed)
-        return GuidedStart(factorize(self.inputs, found, seed), spoken)
+        found, classes = guided_clusters(self.inputs, guidance, seed)
+        return GuidedStart(self._completed(found, seed), classes)
+
+    def _completed(self, found: FoundClusters, seed: int) -> Any:
+        return factorize(self.inputs, found, seed)
 
     def fitted(self, start_result: Any) -> Any:
         """The record of a guided fit, or of one that nothing guides."""
-        if isinstance(start_result, FactorizedClusters):
+        if not isinstance(start_result, GuidedStart):
             return super().fitted(start_result)
-        spoken, record = start_result.spoken, super().fitted(start_result.fit)
-        anchors = start_result.fit.found.affinity.anchors
-        held = slice(None) if anchors is None else anchors
-        shares = spoken.shares
+        classes, record = start_result.classes, super().fitted(start_result.fit)
+        view, runner = self.inputs.statistics.view, self.inputs.runner
         values = {field.name: getattr(record, field.name) for field in fields(record)}
-        order = np.argsort(-shares, axis=1, kind="stable")
-        values["sample_confidence"] = shares.max(axis=1).astype(record.embedding.dtype)
-        values["second_labels"] = order[:, min(1, shares.shape[1] - 1)]
-        return FittedLabels(
+        values["sample_confidence"] = confidence_of(classes.shares, view, runner)
+        values["second_labels"] = second_class(classes.shares, view, runner)
+        return self.record(
             **values,
-            classes=spoken.classes,
-            label_distributions=shares,
-            label_relevance=spoken.told,
+            **{kept: getattr(classes.tables, name) for name, kept in _TABLES.items()},
+            classes=classes.classes,
+            label_distributions=classes.shares,
+            label_relevance=classes.relevance,
             labelled=self.inputs.problem.guidance.known.codes >= 0,
-            reached=spoken.reached,
-            suspicious_labels=spoken.suspicious,
-            violated_links=spoken.violated,
-            by_graph=spoken.graph[held],
-            by_clusters=spoken.clusters[held],
-            held_shares=shares[held],
-            held_reached=spoken.reached[held],
-            slopes=np.stack([one.slopes for one in spoken.linear]),
-            levels=np.stack([one.level for one in spoken.linear]),
-            pool=spoken.weights,
-            spread_by=spoken.by,
-            offsets=spoken.offsets,
+            reached=classes.reached,
+            suspicious_labels=classes.suspicious,
+            violated_links=classes.violated,
         )
+
+
+class GuidedClusterScheme(GuidedScheme, ClusterScheme):
+    """Classes and features, without a factorisation."""
+
+    record = FittedClassClusters
+
+    def _completed(self, found: FoundClusters, seed: int) -> Any:
+        return describe_clusters(self.inputs, found)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf.data import drawn
 from fnmf.execution import Runner
 from fnmf.labels.known import Known
 from fnmf.labels.links import Links
@@ -22,20 +23,24 @@ from fnmf.relevance.weights import adjusted, chance_probabilities, relevance
 
 # Rate of false discoveries among features that count because of labels.
 _FALSE = 0.01
+# Entries of labelled rows that are looked at, at most.
+_ENTRIES = 20_000_000
 # Labels of a class below which they prove nothing about features.
 _FEWEST = 2
 
 
 def label_relevance(
-    statistics: FeatureStatistics, known: Known, runner: Runner, defaults: Defaults
+    statistics: FeatureStatistics, known: Known, seed: int, runner: Runner, defaults: Defaults
 ) -> np.ndarray:
     """Share of each feature that the labels explain beyond chance, (d,).
 
     0 where that is not certain among so many features, and less by the share that so many classes
     would explain of so few labels in any case: nothing beyond what the labels can prove.
     """
-    rows, view = known.rows, statistics.view
-    n, k = len(rows), len(known.classes)
+    view, k = statistics.view, len(known.classes)
+    most = max(_ENTRIES // max(view.shape[1], 1), k)
+    rows = known.rows[drawn(len(known.rows), most, np.random.RandomState(seed))]
+    n = len(rows)
     if k < 2 or n < _FEWEST * k:
         return np.zeros(view.shape[1])
     some = capped_statistics(view.subset(rows), statistics.typical, statistics.caps)

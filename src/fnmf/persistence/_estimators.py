@@ -30,7 +30,14 @@ _STREAM = "_stream"
 # They are no rows of the tables, so they are not registered.
 _NOT_IN_TABLES = tuple(
     Method(name, estimator=f"fnmf:{name}")
-    for name in ("MiniBatchFNMF", "RelevanceClusterer", "SemiFNMF", "DeepFNMF")
+    for name in (
+        "MiniBatchFNMF",
+        "RelevanceClusterer",
+        "SemiFNMF",
+        "SemiMiniBatchFNMF",
+        "SemiRelevanceClusterer",
+        "DeepFNMF",
+    )
 )
 
 

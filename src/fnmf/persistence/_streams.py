@@ -7,6 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf._fitted import Fitted
+from fnmf.labels.scheme import FittedLabels
 from fnmf.persistence._container import ModelFileError
 from fnmf.persistence._shapes import check_arrays, check_fitted
 from fnmf.streaming import Memory, Reservoir, Stream, Sums
@@ -14,7 +15,14 @@ from fnmf.streaming import Memory, Reservoir, Stream, Sums
 _COUNTS = ("seen", "steps", "renewals", "sampled")
 _AMOUNTS = ("weight", "fresh", "passed", "odd")
 # Letters as in ``Fitted``; s rows are in the sample now, r were at the last renewal.
-_SAMPLE = {"rows": "sd", "priorities": "s", "weights": "s", "counts": "s", "threshold": "?"}
+_SAMPLE = {
+    "rows": "sd",
+    "priorities": "s",
+    "weights": "s",
+    "counts": "s",
+    "threshold": "?",
+    "codes": "s",
+}
 _SUMS = {
     "counts": "k",
     "sums": "kd",
@@ -32,6 +40,7 @@ _SUMS = {
 def stream_to_dict(stream: Stream) -> dict[str, Any]:
     """All of it, in values that a model file can hold."""
     kept = {name: getattr(stream, name) for name in ("rng", *_AMOUNTS, *_COUNTS)}
+    kept["classes"] = stream.classes
     kept["sample"] = {name: getattr(stream.reservoir, name) for name in _SAMPLE}
     if stream.fitted is not None and stream.memory is not None:
         kept["fitted"] = stream.fitted.attributes()
@@ -51,17 +60,24 @@ def stream_from_dict(kept: Any, n_features: Any, n_clusters: int) -> Stream:
         amount = kept.get(name)
         if not isinstance(amount, float) or not math.isfinite(amount) or amount < 0:
             raise ModelFileError(f"its stream has no amount {name}")
-    sizes = {"d": n_features, "k": n_clusters}
+    classes = kept.get("classes")
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1:
+        raise ModelFileError("its stream does not name its classes")
+    sizes = {"d": n_features, "k": max(n_clusters, len(classes))}
     sample = _part(kept, "sample", _SAMPLE, sizes)
     rows: Any = sample["rows"]
     if not isinstance(rows, np.ndarray | sp.csr_array) or rows.dtype.kind != "f":
         raise ModelFileError("the sample of its stream has no rows")
     if sample["threshold"].shape != (1,) or not (sample["counts"] > 0).all():
         raise ModelFileError("the sample of its stream does not say what rows count")
+    codes = sample["codes"]
+    if codes.dtype.kind != "i" or not ((codes >= -1) & (codes < len(classes))).all():
+        raise ModelFileError("the sample of its stream holds numbers that no class has")
     stream = Stream(
         kept["rng"],
         Reservoir(**sample),
         **{name: kept[name] for name in (*_AMOUNTS, *_COUNTS)},
+        classes=classes,
     )
     if "fitted" in kept or "memory" in kept:
         stream.fitted = _fitted(kept.get("fitted"), sizes)
@@ -88,9 +104,10 @@ def _part(
 
 
 def _fitted(attributes: Any, sizes: dict[str, int]) -> Fitted:
-    if not isinstance(attributes, dict) or not attributes.keys() <= set(Fitted.names()):
+    if not isinstance(attributes, dict) or not attributes.keys() <= set(FittedLabels.names()):
         raise ModelFileError("its stream has no model")
-    check_arrays(attributes, Fitted.shapes(), sizes)
+    record: type[Fitted] = FittedLabels if "classes_" in attributes else Fitted
+    check_arrays(attributes, record.shapes(), sizes)
     present = {name for name, value in attributes.items() if value is not None}
     lacking = [] if "labels_" in present else ["labels_"]
     # Streams have the relevance weighting, and what comes with it.
@@ -100,4 +117,4 @@ def _fitted(attributes: Any, sizes: dict[str, int]) -> Fitted:
     labels = attributes["labels_"]
     if labels.size and labels.max() >= sizes["k"]:
         raise ModelFileError("labels_ holds numbers that no cluster has")
-    return Fitted.of(attributes)
+    return record.of(attributes)

@@ -139,9 +139,7 @@ def fit(inputs: Inputs, seed: int) -> FactorizedClusters:
 
 def clusters_of(inputs: Inputs, seed: int) -> FoundClusters:
     """Features and clusters, and the moments that say what is relevant: steps 2 to 5, and 9."""
-    found = find_clusters(inputs, seed)
-    inputs.progress.enter(Stage.DESCRIBE)
-    return _described(inputs, found)
+    return describe_clusters(inputs, find_clusters(inputs, seed))
 
 
 def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
@@ -244,7 +242,6 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
         result.objective = exact_codes(run.context.view, result.factors, *given)
     result.factors = result.factors.without(root)
     # 9. Final labels and moments.
-    inputs.progress.enter(Stage.DESCRIBE)
     found, kmeans = _final_clusters(inputs, found, result.factors.V)
     # 10. Codes for the representation.
     first = best = SmoothedCodes(smoothness, objective.ties, result)
@@ -311,11 +308,12 @@ def _final_clusters(
         kmeans, labels = cluster_codes(V, k, seed, found.prepared.view, runner)
     elif found.centres is None and not found.settled:
         labels = found.affinity.refine_labels(labels, V, k)
-    return _described(inputs, replace(found, labels=labels)), kmeans
+    return describe_clusters(inputs, replace(found, labels=labels)), kmeans
 
 
-def _described(inputs: Inputs, found: FoundClusters) -> FoundClusters:
+def describe_clusters(inputs: Inputs, found: FoundClusters) -> FoundClusters:
     """Step 9: the moments of the final clusters."""
+    inputs.progress.enter(Stage.DESCRIBE)
     k, labels, batch = inputs.settings.clusters, found.labels, inputs.settings.batch
     if batch is not None and labels is not None:
         given = found.statistics, batch, np.asarray(labels), k, inputs.runner

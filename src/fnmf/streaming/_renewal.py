@@ -15,6 +15,8 @@ from fnmf.choosing.starts import best_start
 from fnmf.data import Scaling, View, as_counts, dense_if_missing
 from fnmf.execution import Runner, add_up, concatenated
 from fnmf.factorization import NullObserver, Problem
+from fnmf.labels.guidance import Guidance
+from fnmf.labels.scheme import GuidedScheme
 from fnmf.statistics import column_means
 from fnmf.streaming._memory import Memory
 from fnmf.streaming._reading import Reading, Sums, present
@@ -42,12 +44,13 @@ def renewed(
     seed: int,
     weight: float,
     before: Before | None,
+    guidance: Guidance | None,
     runner: Runner,
 ) -> tuple[Fitted, Memory]:
     """Choose, fit and sum up on the reservoir, which stands for rows of this total ``weight``.
 
     Clusters of a model ``before`` that is settled stay unless new ones are clearly better; else
-    the better ones are taken.
+    the better ones are taken. Labels of some rows decide what the clusters are, if there are any.
     """
     # The reservoir goes on to change.
     view = completed(dense_if_missing(reservoir.rows.copy()), runner)
@@ -56,9 +59,11 @@ def renewed(
         # Chosen when there were as many rows: the codes of a stream keep their units.
         unit = before.fitted.row_scale is None
         settings = replace(settings, row_norm="unit" if unit else "none")
-    fitted = best_start(Problem(settings, view, seed, NullObserver(), sure=False), [seed], runner)
-    fitted = _searched(fitted, settings, seed)
-    if before is not None:
+    problem = Problem(settings, view, seed, NullObserver(), sure=False, guidance=guidance)
+    fitted = best_start(problem, [seed], runner, GuidedScheme)
+    if guidance is None:
+        fitted = _searched(fitted, settings, seed)
+    if before is not None and guidance is None:
         found = SCHEMES["relevance"].predict(before.fitted, settings, view, runner)
         fitted = _numbered_as(fitted, found, before.fitted, settings.clusters)
         fitted = _going_on(fitted, found, settings, _BETTER if before.settled else 0.0)

@@ -30,6 +30,9 @@ class Reservoir:
         As how many rows each came.
     threshold : ndarray of shape (1,)
         Largest priority that had no room; minus infinity while there was room for all.
+    codes : ndarray of shape (r,)
+        Classes, -1 where they are not known. Rows with a label stay, those of the largest
+        priorities, as long as they are at most half of the sample.
     """
 
     rows: Any
@@ -37,12 +40,13 @@ class Reservoir:
     weights: np.ndarray
     counts: np.ndarray
     threshold: np.ndarray
+    codes: np.ndarray
 
     @classmethod
     def empty(cls, rows: Any, dtype: np.dtype) -> Self:
         """An empty one for rows in the form of these, none, and of a number type."""
         none = np.empty(0)
-        return cls(rows.astype(dtype), none, none, none, np.array([-np.inf]))
+        return cls(rows.astype(dtype), none, none, none, np.array([-np.inf]), none.astype(np.int64))
 
     def __len__(self) -> int:
         return len(self.priorities)
@@ -68,12 +72,15 @@ class Reservoir:
         size: int,
         rng: np.random.RandomState,
         counts: np.ndarray | None = None,
+        codes: np.ndarray | None = None,
     ) -> None:
         """Take in a batch whose rows have the logarithm ``weight``; at most ``size`` rows stay.
 
-        ``counts`` says as how many rows each counts, once if it is not given.
+        ``counts`` says as how many rows each counts, once if it is not given; ``codes`` are their
+        classes.
         """
         n = rows.shape[0]
+        codes = np.concatenate([self.codes, np.full(n, -1) if codes is None else codes])
         own = np.ones(n) if counts is None else counts
         weights = np.concatenate([self.weights, np.full(n, weight)])
         noise = -np.log(rng.standard_exponential(n))
@@ -81,13 +88,15 @@ class Reservoir:
         order = np.argsort(-priorities, kind="stable")
         if len(order) > size:
             self.threshold = np.maximum(self.threshold, priorities[order[size]])
-        first = order[:size]
+        told = order[codes[order] >= 0][: size // 2]
+        others = order[~np.isin(order, told)][: size - len(told)]
         # What the stream has forgotten goes, even if there is room.
-        first = first[weights[first] >= weight + np.log(_FORGOTTEN)]
-        source = self._sources(np.sort(first))
+        others = others[weights[others] >= weight + np.log(_FORGOTTEN)]
+        source = self._sources(np.sort(np.concatenate([told, others])))
         self._move(rows, source)
         self.priorities, self.weights = priorities[source], weights[source]
         self.counts = np.concatenate([self.counts, own])[source]
+        self.codes = codes[source]
 
     def _sources(self, kept: np.ndarray) -> np.ndarray:
         """For each place the row that will be there; rows that can stay where they are do."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,8 @@ from fnmf._settings import Settings
 from fnmf.affinity import completed_new
 from fnmf.data import View, has_missing
 from fnmf.execution import Runner
+from fnmf.labels.guidance import Guidance
+from fnmf.labels.known import Known
 from fnmf.streaming._memory import Memory
 from fnmf.streaming._renewal import Before, renewed
 from fnmf.streaming._reservoir import Reservoir
@@ -27,12 +30,11 @@ _SAMPLES = 64
 _CHANGED = 0.5
 
 
-def rows_with_values(view: View) -> View:
-    """Rows of a batch that have any value."""
+def with_values(view: View) -> np.ndarray:
+    """Which rows of a batch have any value."""
     if not has_missing(view.X):
-        return view
-    some = ~np.isnan(view.X).all(axis=1)
-    return view if some.all() else view.subset(np.flatnonzero(some))
+        return np.ones(view.shape[0], bool)
+    return ~np.isnan(view.X).all(axis=1)
 
 
 @dataclass(frozen=True)
@@ -49,12 +51,18 @@ class Pace:
         At most 1.
     sample_size : int
         Rows kept.
+    trust_labels : bool
+        Whether given labels are kept whatever the data say.
+    class_sizes : mapping, sequence or None
+        How many samples each class has, in any units.
     """
 
     settings: Settings
     batch_size: int
     forget_factor: float
     sample_size: int
+    trust_labels: bool = True
+    class_sizes: Any = None
 
     def __post_init__(self) -> None:
         if check_real("forget_factor", self.forget_factor, strict=True) > 1:
@@ -73,6 +81,12 @@ class Pace:
         """Rows without which there is no model."""
         own = self.settings
         return max(own.n_components, own.clusters, own.n_neighbors + 2)
+
+    def guided(self, known: Known) -> Guidance | None:
+        """What labels of rows have to say to a renewal."""
+        if not len(known.rows):
+            return None
+        return Guidance(known, trusted=self.trust_labels, class_sizes=self.class_sizes)
 
     @property
     def memory(self) -> float:
@@ -100,6 +114,8 @@ class Stream:
         Rows and batches so far, renewals, and the rows that the last of them had.
     fitted, memory : Fitted and Memory, or None
         The model and the sums, as soon as there are rows enough.
+    classes : ndarray
+        Names of the classes that rows were labelled with, in the order in which they came.
     """
 
     rng: np.random.RandomState
@@ -114,10 +130,11 @@ class Stream:
     sampled: int = 0
     fitted: Fitted | None = None
     memory: Memory | None = None
+    classes: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
 
-    def learn(self, view: View, pace: Pace, runner: Runner) -> bool:
-        """Learn from a batch, whose rows may have weights; True if the model was refitted."""
-        n, k = view.total, pace.settings.clusters
+    def learn(self, view: View, pace: Pace, runner: Runner, given: Known | None = None) -> bool:
+        """Learn from a batch, whose rows may have weights or classes; True if refitted."""
+        n, k = view.total, max(pace.settings.clusters, len(self.classes))
         if self.memory is not None and len(self.memory.sums.counts) != k:
             raise ValueError(
                 f"The stream has {len(self.memory.sums.counts)} clusters, and {k} are asked for "
@@ -129,8 +146,10 @@ class Stream:
         self.steps += 1
         self.weight, self.fresh = self.weight * decay + n, self.fresh * decay + n
         age = -math.log(pace.forget_factor) * self.passed / pace.batch_size
-        rows = rows_with_values(view)
-        self.reservoir.add(rows.X, age, pace.sample_size, self.rng, rows.weights)
+        some = with_values(view)
+        rows = view if some.all() else view.subset(np.flatnonzero(some))
+        codes = None if given is None else self._codes(given)[some]
+        self.reservoir.add(rows.X, age, pace.sample_size, self.rng, rows.weights, codes)
         if len(self.reservoir) < pace.fewest:
             return False
         if self._due(pace):
@@ -148,14 +167,26 @@ class Stream:
         self.odd += (strange - self.odd) * min(1.0, n / pace.batch_size)
         return False
 
+    def _codes(self, given: Known) -> np.ndarray:
+        """Numbers of classes by the names of the stream, to which new ones are added."""
+        known = {str(name) for name in self.classes}
+        new = [name for name in given.classes.tolist() if str(name) not in known]
+        if new:
+            self.classes = np.array([*self.classes.tolist(), *new])
+        names = {str(name): code for code, name in enumerate(self.classes)}
+        numbers = np.array([*(names[str(name)] for name in given.classes), -1])
+        return numbers[given.codes]
+
     def renew(self, pace: Pace, runner: Runner) -> None:
         """Find the model anew on the sample."""
         seed = self.rng.randint(_MAX_SEED)
         before = None
         if self.fitted is not None and self.memory is not None:
             before = Before(self.fitted, self.memory, len(self.reservoir) <= self.sampled)
+        guidance = pace.guided(Known(self.classes, self.reservoir.codes))
+        settings = pace.settings if guidance is None else guidance.settings(pace.settings)
         self.fitted, self.memory = renewed(
-            self.reservoir, pace.settings, seed, self.weight, before, runner
+            self.reservoir, settings, seed, self.weight, before, guidance, runner
         )
         self.fresh, self.odd, self.sampled = 0.0, 0.0, len(self.reservoir)
         self.renewals += 1
@@ -171,6 +202,10 @@ class Stream:
 
     def _due(self, pace: Pace) -> bool:
         if self.fitted is None or self.memory is None:
+            return True
+        named: Any = getattr(self.fitted, "classes", ())
+        if not np.isin(self.classes, named).all():
+            # The model does not know a class by its name.
             return True
         if self.memory.sums.strange[0] >= _CHANGED * self.weight:
             return True
