@@ -116,7 +116,7 @@ def peak_and_valley(
 ) -> tuple[float, float]:
     """How many values lie about the medians of two groups, the fewer, and half-way between them."""
     low, high = np.median(one), np.median(other)
-    width = defaults.minor * abs(high - low)
+    width = 2 * defaults.small * abs(high - low)
     counts = np.ones(len(values)) if weights is None else weights
     left, valley, right = (
         float(counts @ (np.abs(values - place) <= width)) for place in (low, (low + high) / 2, high)
