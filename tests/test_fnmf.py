@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 import oracle
 from estimators import VARIANTS, C, D, N, fit, make_blobs, model
 from fnmf import FNMF
-from fnmf.data import _blocks
+from fnmf.data import _views
 from fnmf.datasets import make_noisy_gaussians
 from fnmf.metrics import clustering_accuracy
 from problems import VIEWS, as_view, make_problem, make_state
@@ -143,7 +143,7 @@ def test_mapped_csr_equals_csr_bit_for_bit(blobs, tmp_path):
 @pytest.mark.parametrize("parameters", VARIANTS)
 @pytest.mark.parametrize("kind", ["c", "csr"])
 def test_threads_do_not_change_a_bit(blobs, parameters, kind, tmp_path, monkeypatch):
-    monkeypatch.setattr(_blocks, "_SMALL", 1)
+    monkeypatch.setattr(_views, "_SMALL", 1)
     X = as_view(blobs[0], kind, tmp_path, np.float32)
     expected = fit(X, n_jobs=1, **parameters)
     for n_jobs in (2, 3, None):

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from estimators import D, make_blobs, model
 from fnmf import FNMF
 from fnmf.baselines import GNMF, NMF
-from fnmf.data import _blocks, view_of
+from fnmf.data import _views, view_of
 
 MODELS = {
     "relevance": FNMF(3, random_state=0, max_iter=30),
@@ -27,8 +27,8 @@ MODELS = {
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_new_rows_are_the_same_bit_for_bit_on_any_number_of_threads(name, form, dtype, monkeypatch):
-    monkeypatch.setattr(_blocks, "_SMALL", 1)
-    monkeypatch.setattr(_blocks, "_ENTRIES_PER_FEATURE", 0)
+    monkeypatch.setattr(_views, "_SMALL", 1)
+    monkeypatch.setattr(_views, "_ENTRIES_PER_FEATURE", 0)
     X, _ = make_blobs()
     new = form(np.random.default_rng(0).uniform(0, 1, (300, D)).astype(dtype))
     assert len(view_of(new).blocks()) > 5

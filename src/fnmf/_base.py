@@ -257,7 +257,8 @@ class FactorisationBase(RecoveryMixin, ClusterBase, NonNegativeBase):
     _number = "n_components"
     _non_negative = True
     weighting: Any
-    feature_relevance_: np.ndarray
+    # Weightings other than by relevance leave none.
+    feature_relevance_: np.ndarray | None
 
     @property
     def group_relevance_(self) -> dict[str, float]:

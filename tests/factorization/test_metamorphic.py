@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.decomposition import non_negative_factorization
 
 import oracle
-from fnmf.data import _blocks, view_of
+from fnmf.data import _views, view_of
 from problems import VIEWS, as_view, make_problem, make_state, options_of, run_engine
 
 SOLVERS = ("mu", "mu-fast", "hals")
@@ -99,8 +99,8 @@ def test_threads_do_not_change_a_bit(solver, shared, kind, tmp_path, monkeypatch
     state = make_state(problem, 5, shared=shared)
     options = options_of(problem, shared, solver, max_iter=5)
     X = as_view(problem.X, kind, tmp_path, np.float32)
-    monkeypatch.setattr(_blocks, "_SMALL", 1)
-    monkeypatch.setattr(_blocks, "_ENTRIES_PER_FEATURE", 0)
+    monkeypatch.setattr(_views, "_SMALL", 1)
+    monkeypatch.setattr(_views, "_ENTRIES_PER_FEATURE", 0)
     assert len(view_of(X).blocks()) > 10
     expected = run_engine(X, problem, state, options)
     for n_jobs in (2, 3, 8):
@@ -112,14 +112,14 @@ def test_number_of_blocks_changes_rounding_only(monkeypatch):
     state = make_state(problem, 6)
     options = options_of(problem, False, "mu", max_iter=5)
     expected = run_engine(problem.X, problem, state, options)
-    monkeypatch.setattr(_blocks, "_SMALL", 1)
-    monkeypatch.setattr(_blocks, "_ENTRIES_PER_FEATURE", 0)
+    monkeypatch.setattr(_views, "_SMALL", 1)
+    monkeypatch.setattr(_views, "_ENTRIES_PER_FEATURE", 0)
     same(run_engine(problem.X, problem, state, options), expected, rtol=1e-9, atol=1e-13)
 
 
 def test_blocks_cover_every_row_once(monkeypatch):
     for small in (1, 100, 1 << 18):
-        monkeypatch.setattr(_blocks, "_SMALL", small)
+        monkeypatch.setattr(_views, "_SMALL", small)
         for n in (1, 3, 4, 5, 127, 1000):
             blocks = view_of(np.ones((n, 7))).blocks()
             rows = np.concatenate([np.arange(start, stop) for start, stop in blocks])
