@@ -137,8 +137,9 @@ def test_clusters_survive_missing_cells(wine):
     X, y = wine
     complete = clustering_accuracy(y, fit(X).labels_)
     for share, least in ((0.1, 0.97), (0.3, 0.94), (0.5, 0.88)):
-        found = clustering_accuracy(y, fit(with_gaps(X, share)).labels_)
-        assert found >= least * complete
+        gaps = [with_gaps(X, share, seed) for seed in range(3)]
+        found = [clustering_accuracy(y, fit(rows).labels_) for rows in gaps]
+        assert np.mean(found) >= least * complete
 
 
 @pytest.mark.parametrize("parameters", SCHEMES)
