@@ -13,6 +13,7 @@ from sklearn.preprocessing import minmax_scale
 from fnmf import (
     FNMF,
     DeepFNMF,
+    MappedCSR,
     MiniBatchFNMF,
     RelevanceClusterer,
     SemiFNMF,
@@ -133,13 +134,21 @@ def test_the_last_value_of_the_objective_counts_observed_cells_only(wine):
     assert model.objective_ == pytest.approx(np.nansum(residual**2), rel=1e-3)
 
 
-def test_clusters_survive_missing_cells(wine):
+def test_clusters_of_a_table_survive_missing_cells(wine):
     X, y = wine
     complete = clustering_accuracy(y, fit(X).labels_)
     for share, least in ((0.1, 0.97), (0.3, 0.94), (0.5, 0.88)):
         gaps = [with_gaps(X, share, seed) for seed in range(3)]
         found = [clustering_accuracy(y, fit(rows).labels_) for rows in gaps]
         assert np.mean(found) >= least * complete
+
+
+def test_clusters_survive_missing_cells():
+    X, y = (part[:600] for part in load_digits(return_X_y=True))
+    complete = clustering_accuracy(y, fit(X, n_components=10).labels_)
+    for share, least in ((0.1, 0.97), (0.3, 0.95), (0.5, 0.9)):
+        found = clustering_accuracy(y, fit(with_gaps(X, share), n_components=10).labels_)
+        assert found >= least * complete
 
 
 @pytest.mark.parametrize("parameters", SCHEMES)
@@ -185,7 +194,9 @@ def test_mapped_files_and_stored_values_of_sparse_data_may_be_missing(wine, tmp_
     np.save(tmp_path / "X.npy", X)
     mapped = fit(np.load(tmp_path / "X.npy", mmap_mode="r"))
     sparse = fit(sp.csr_array(X))
-    for model in (mapped, sparse):
+    MappedCSR.write(sp.csr_array(X), tmp_path / "csr")
+    both = fit(MappedCSR.open(tmp_path / "csr"))
+    for model in (mapped, sparse, both):
         np.testing.assert_array_equal(model.labels_, expected.labels_)
         np.testing.assert_array_equal(model.predict(sp.csr_array(X)), expected.labels_)
 
