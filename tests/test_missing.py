@@ -21,11 +21,13 @@ from fnmf import (
     load,
     save,
 )
+from fnmf.affinity._incomplete import _filled_block
 from fnmf.baselines import GNMF
 from fnmf.data import Fill, IncompleteView, Scaling, has_missing
 from fnmf.exceptions import EmptyFeatureWarning
 from fnmf.execution import threads
 from fnmf.metrics import clustering_accuracy
+from fnmf.relevance.defaults import DEFAULTS
 from fnmf.relevance.weights import chance_probabilities, explained, relevance
 from fnmf.statistics import Moments, cluster_means, cluster_moments, column_means
 
@@ -71,6 +73,16 @@ def test_a_missing_cell_reads_as_the_mean_of_its_nearest_rows_and_little_of_the_
     scaled = view.scaled(Scaling(np.ones(4), np.array([3.0, 9.0]), np.array([2.0, 0.0])), drop=True)
     assert scaled.subset(np.array([0])).exact(0, 1).tolist() == [[6.0]]
     assert np.isnan(X[0, 0])
+
+
+def test_a_block_row_without_any_value_reads_as_the_means(wine):
+    X = with_gaps(wine[0], 0.2)
+    empty = np.full((1, X.shape[1]), np.nan)
+    found = _filled_block(empty, references=X, defaults=DEFAULTS)
+    np.testing.assert_allclose(found, np.nanmean(X, axis=0)[None])
+    model = fit(X)
+    assert np.isfinite(model.transform(empty)).all()
+    assert np.isfinite(model.impute(empty)).all()
 
 
 def test_sums_are_those_of_observed_cells(wine):

@@ -27,7 +27,7 @@ class Fill:
     references : ndarray of shape (r, d)
         Rows that have values, missing cells among them.
     nearest : ndarray of int of shape (n, k)
-        Which of them are nearest to each row.
+        Which of them are nearest to each row; -1 where no other shares a feature with it.
     means : ndarray of shape (d,)
         Mean of the observed cells of each feature.
     prior : float
@@ -68,7 +68,7 @@ def _fill(values, nearest, references, columns, means, prior):  # type: ignore[n
             total, count = prior * means[column], prior
             for near in nearest[i]:
                 value = references[near, column]
-                if not np.isnan(value):
+                if near >= 0 and not np.isnan(value):
                     total += value
                     count += 1.0
             values[i, k] = total / count
