@@ -7,7 +7,6 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from _label_peers import data, labelled
 from fnmf import FNMF, SemiFNMF
@@ -109,7 +108,7 @@ def budget(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
                     if method == "label-next":
                         sure = classes.shares.max(axis=1)
                         said = {"labels_": found, "labelled_": mask, "sample_confidence_": sure}
-                        model = BaseEstimator()
+                        model = SemiFNMF()
                         vars(model).update(said, label_distributions_=classes.shares)
                         rows = samples_to_label(model, k)
                     mask[rows] = True

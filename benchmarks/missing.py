@@ -276,7 +276,7 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--draws", type=int, default=3)
     parser.add_argument("--results", type=Path, default=Path("results"))
-    asked = parser.parse_args()
+    asked = parser.parse_intermixed_args()
     warnings.simplefilter("ignore")
     globals()[asked.what](asked.results, asked.names or USUAL[asked.what], asked.draws)
 

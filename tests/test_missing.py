@@ -13,6 +13,7 @@ from sklearn.preprocessing import minmax_scale
 from fnmf import (
     FNMF,
     DeepFNMF,
+    MappedCSR,
     MiniBatchFNMF,
     RelevanceClusterer,
     SemiFNMF,
@@ -20,11 +21,13 @@ from fnmf import (
     load,
     save,
 )
+from fnmf.affinity._incomplete import _filled_block
 from fnmf.baselines import GNMF
 from fnmf.data import Fill, IncompleteView, Scaling, has_missing
 from fnmf.exceptions import EmptyFeatureWarning
 from fnmf.execution import threads
 from fnmf.metrics import clustering_accuracy
+from fnmf.relevance.defaults import DEFAULTS
 from fnmf.relevance.weights import chance_probabilities, explained, relevance
 from fnmf.statistics import Moments, cluster_means, cluster_moments, column_means
 
@@ -70,6 +73,16 @@ def test_a_missing_cell_reads_as_the_mean_of_its_nearest_rows_and_little_of_the_
     scaled = view.scaled(Scaling(np.ones(4), np.array([3.0, 9.0]), np.array([2.0, 0.0])), drop=True)
     assert scaled.subset(np.array([0])).exact(0, 1).tolist() == [[6.0]]
     assert np.isnan(X[0, 0])
+
+
+def test_a_block_row_without_any_value_reads_as_the_means(wine):
+    X = with_gaps(wine[0], 0.2)
+    empty = np.full((1, X.shape[1]), np.nan)
+    found = _filled_block(empty, references=X, defaults=DEFAULTS)
+    np.testing.assert_allclose(found, np.nanmean(X, axis=0)[None])
+    model = fit(X)
+    assert np.isfinite(model.transform(empty)).all()
+    assert np.isfinite(model.impute(empty)).all()
 
 
 def test_sums_are_those_of_observed_cells(wine):
@@ -133,11 +146,11 @@ def test_the_last_value_of_the_objective_counts_observed_cells_only(wine):
     assert model.objective_ == pytest.approx(np.nansum(residual**2), rel=1e-3)
 
 
-def test_clusters_survive_missing_cells(wine):
-    X, y = wine
-    complete = clustering_accuracy(y, fit(X).labels_)
-    for share, least in ((0.1, 0.97), (0.3, 0.94), (0.5, 0.88)):
-        found = clustering_accuracy(y, fit(with_gaps(X, share)).labels_)
+def test_clusters_survive_missing_cells():
+    X, y = (part[:600] for part in load_digits(return_X_y=True))
+    complete = clustering_accuracy(y, fit(X, n_components=10).labels_)
+    for share, least in ((0.1, 0.97), (0.3, 0.95), (0.5, 0.9)):
+        found = clustering_accuracy(y, fit(with_gaps(X, share), n_components=10).labels_)
         assert found >= least * complete
 
 
@@ -184,7 +197,9 @@ def test_mapped_files_and_stored_values_of_sparse_data_may_be_missing(wine, tmp_
     np.save(tmp_path / "X.npy", X)
     mapped = fit(np.load(tmp_path / "X.npy", mmap_mode="r"))
     sparse = fit(sp.csr_array(X))
-    for model in (mapped, sparse):
+    MappedCSR.write(sp.csr_array(X), tmp_path / "csr")
+    both = fit(MappedCSR.open(tmp_path / "csr"))
+    for model in (mapped, sparse, both):
         np.testing.assert_array_equal(model.labels_, expected.labels_)
         np.testing.assert_array_equal(model.predict(sp.csr_array(X)), expected.labels_)
 

@@ -72,6 +72,22 @@ def test_weights_of_one_change_nothing_and_of_zero_leave_out():
     assert not zeros.sample_confidence_[~there].any()
 
 
+@pytest.mark.parametrize("make", [FNMF, RelevanceClusterer])
+def test_weight_is_repetition_where_cells_and_whole_rows_are_missing(make):
+    X, k, weights = data_with_weights("wine")
+    X = np.where(np.random.default_rng(2).random(X.shape) < 0.2, np.nan, X)
+    weights[:6] = [0, 2, 0, 1, 3, 1]
+    X[[0, 3, 4]] = np.nan
+    rows = np.repeat(np.arange(len(X)), weights)
+    weighted = make(k, random_state=0).fit(X, sample_weight=weights)
+    twice = make(k, random_state=0).fit(X[rows])
+    assert weighted.rows_without_values_.tolist() == [0, 3, 4]
+    np.testing.assert_array_equal(weighted.labels_[rows], twice.labels_)
+    np.testing.assert_array_equal(weighted.predict(X), twice.predict(X))
+    np.testing.assert_array_equal(weighted.labels_, twice.predict(X))
+    assert not weighted.sample_confidence_[weights == 0].any()
+
+
 def test_sparse_rows_with_weights_as_dense_ones():
     X, k, weights = data_with_weights("digits")
     dense = FNMF(k, random_state=0).fit(X, sample_weight=weights)

@@ -226,7 +226,8 @@ def test_malformed_mapped_matrices_never_reach_a_kernel(X):
         ({"indptr": S.indptr[:-1]}, "does not fit"),
         ({"data": S.data[:-1]}, "values"),
         ({"data": -S.data}, "Negative values"),
-        ({"data": np.full_like(S.data, np.nan)}, "NaN or infinity"),
+        ({"data": np.full_like(S.data, np.nan)}, "every cell is missing"),
+        ({"data": np.full_like(S.data, np.inf)}, "infinity"),
     ]:
         with pytest.raises(ValueError, match=message):
             model().fit(mapped(X, **changes))

@@ -116,7 +116,8 @@ def fit_estimator(
     number[estimator._number] = settings.n_components
     estimator._adopt(replace(fitted, **number), given)
     if counted is not None:
-        place_absent(estimator, given, np.flatnonzero(counted.distinct.groups < 0))
+        rows = np.arange(given.shape[0]) if presence is None else np.flatnonzero(presence.rows)
+        place_absent(estimator, given, counted.distinct.groups < 0, rows)
     observer.end()
     for warning in fitted.warnings:
         # Past ``fit`` and scikit-learn's wrapper, to the line that called it.

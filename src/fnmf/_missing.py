@@ -146,7 +146,7 @@ def imputed(view: View, model: np.ndarray, kept: Any, missed: np.ndarray) -> np.
     for i, near in enumerate(view.fill.nearest):
         missing = np.isnan(out[i])
         if missing.any():
-            beside = gaps[near][:, missing]
+            beside = gaps[near[near >= 0]][:, missing]
             known = np.count_nonzero(~np.isnan(beside), axis=0)
             value = model[i, missing] + np.nansum(beside, axis=0) / (known + _OWN)
             out[i, missing] = np.maximum(value, 0)

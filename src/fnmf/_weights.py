@@ -115,17 +115,28 @@ class CountedRows:
         return replace(fitted, **found)
 
 
-def place_absent(estimator: Any, data: Data, absent: np.ndarray) -> None:
+def place_absent(estimator: Any, data: Data, weightless: np.ndarray, rows: np.ndarray) -> None:
     """Samples of weight 0, which had no part in the fit, are where new ones would be.
 
     Nobody knows how sure that is: their confidence is 0, and what else is not known of new samples
     they have from those of their cluster.
+
+    Parameters
+    ----------
+    estimator : ClusterBase
+        Fitted on ``data`` and on samples without any value.
+    data : array, CSR or MappedCSR of shape (m, d)
+        Samples that have values.
+    weightless : ndarray of bool of shape (m,)
+        Which of these have no weight.
+    rows : ndarray of int of shape (m,)
+        Their places among all samples.
     """
-    if not len(absent):
+    if not weightless.any():
         return
-    new = view_of(data).subset(absent).X
-    counts = np.ones(data.shape[0], bool)
-    counts[absent] = False
+    new, absent = view_of(data).subset(np.flatnonzero(weightless)).X, rows[weightless]
+    counts = np.zeros(len(estimator.labels_), bool)
+    counts[rows[~weightless]] = True
     labels = estimator._new_rows("predict", new)
     estimator.labels_[absent] = labels
     estimator.sample_confidence_[absent] = 0

@@ -162,7 +162,8 @@ def _partial(
 ) -> np.ndarray:
     """The nearest references of each row by the features both have, (n, k).
 
-    With ``same`` a row is not its own neighbour. Rows that share no feature are infinitely far.
+    With ``same`` a row is not its own neighbour. Rows that share no feature are not
+    neighbours: the number is -1 where there are too few others.
     """
     used = np.flatnonzero(factors)
     k = min(defaults.nearest_rows, len(references) - 1)
@@ -172,7 +173,8 @@ def _partial(
 
     def search(start: int, stop: int) -> None:
         here, mine = _parts(X[start:stop], used, factors, caps)
-        found, best = np.zeros((stop - start, k), np.int32), np.full((stop - start, k), np.inf)
+        found = np.full((stop - start, k), -1, np.int32)
+        best = np.full((stop - start, k), np.inf)
         for first, last in tiles:
             there, known = _parts(references[first:last], used, factors, caps)
             gaps = here**2 @ known.T + mine @ (there**2).T - 2 * (here @ there.T)

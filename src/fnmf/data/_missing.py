@@ -27,7 +27,7 @@ class Fill:
     references : ndarray of shape (r, d)
         Rows that have values, missing cells among them.
     nearest : ndarray of int of shape (n, k)
-        Which of them are nearest to each row.
+        Which of them are nearest to each row; -1 where no other shares a feature with it.
     means : ndarray of shape (d,)
         Mean of the observed cells of each feature.
     prior : float
@@ -68,10 +68,21 @@ def _fill(values, nearest, references, columns, means, prior):  # type: ignore[n
             total, count = prior * means[column], prior
             for near in nearest[i]:
                 value = references[near, column]
-                if not np.isnan(value):
+                if near >= 0 and not np.isnan(value):
                     total += value
                     count += 1.0
             values[i, k] = total / count
+
+
+@njit(nogil=True, cache=True)
+def _put_observed(rows, values, factors, caps, columns):  # type: ignore[no-untyped-def]
+    """Replace cells by the rescaled values, where these are not missing."""
+    n, d = rows.shape
+    for i in range(n):
+        for k in range(d):
+            value = values[i, k]
+            if not np.isnan(value):
+                rows[i, k] = min(value, caps[k]) * columns[k] * factors[i]
 
 
 class IncompleteView(DenseView):
@@ -176,11 +187,14 @@ class ExpectedView(IncompleteView):
         super().__init__(base.X, base.fill)
         self.base, self.factors, self.on_residual = base, factors, on_residual
         self._columns, self.kept, self.shape = base._columns, base.kept, base.shape
+        d = base.shape[1]
+        as_they_are = Scaling(base.constant(1.0), np.full(d, np.inf), np.ones(d))
+        self._prepared = base.scaling or as_they_are.astype(base.dtype)
 
     def stored(self, start: int, stop: int) -> tuple[np.ndarray, ...]:
-        rows = self.base.with_gaps(start, stop)
-        missing = np.isnan(rows)
-        rows[missing] = self._expected(slice(start, stop))[missing]
+        rows = self._expected(slice(start, stop)).astype(self.dtype, copy=False)
+        (values,), how = DenseView.stored(self.base, start, stop), self._prepared
+        _put_observed(rows, values, how.rows[start:stop], how.caps, how.columns)
         rows.flags.writeable = False
         return (rows,)
 

@@ -32,8 +32,9 @@ from fnmf.relevance.pipeline import Inputs, cluster_affinity, search_features
 from fnmf.relevance.prepare import FeatureStatistics, Weights, prepare
 from fnmf.relevance.results import FoundClusters
 
-# Labels of a class below which none can be spared: COIL20 loses .014 at 3 to 4 a class, Semeion
-# .007 at 8; a fifth of the labels wrong, four sets gain .008 at 7 to 20.
+# Labels of a class, times the trust in clusters, below which none can be spared: COIL20 loses .014
+# at 3 to 4 a class, music emotion .078 at 5 without the trust; a fifth of the labels wrong, four
+# sets gain .008 at 7 to 20.
 _SPARED = 5
 # Neighbours in the graph that labels spread along, times those of a fit.
 _MORE = 2
@@ -125,7 +126,7 @@ def find_classes(
     sure = trust(found.choice)
     features = LinearRows.of(found, seed, runner)
     first = _weigh(features, around, seeds, sure, held, runner, seed)
-    suspicious, doubted = _suspicious(first, seeds, held)
+    suspicious, doubted = _suspicious(first, seeds, sure, held)
     if not guidance.trusted:
         doubted |= np.isin(held[seeds.rows], suspicious["row"])
     linear, by_features = first.linear, first.by_features
@@ -236,14 +237,16 @@ def _weigh(
     return _Weighed(weights, linear, by_features, pooled(opinions, weights))
 
 
-def _suspicious(weighed: _Weighed, seeds: Seeds, held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _suspicious(
+    weighed: _Weighed, seeds: Seeds, sure: float, held: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Labels that the others contradict, and which seeds should not spread."""
     doubted = np.zeros(len(seeds.rows), bool)
     rows, given = held[seeds.rows[seeds.told]], seeds.codes[seeds.told]
     if weighed.held_out is None:
         return suspicious_labels(np.empty((0, 1)), rows[:0], given[:0])[0], doubted
     suspicious, wrong = suspicious_labels(weighed.held_out, rows, given)
-    if len(given) >= _SPARED * len(np.unique(given)):
+    if sure * len(given) >= _SPARED * len(np.unique(given)):
         doubted[seeds.told] = wrong
     return suspicious, doubted
 

@@ -89,8 +89,10 @@ def check_data(
         validate_data(estimator, X, reset=reset, skip_check_array=True)
         _check_samples(X.shape[0], min_samples, estimator)
         X.check()
-        _check_values(estimator, X.data[:, None], non_negative)
-        return X
+        allowed = get_tags(estimator).input_tags.allow_nan
+        gaps = _check_values(estimator, X.data[:, None], non_negative, allowed)
+        parts = X.data, X.indices, X.indptr
+        return _dense_with_gaps(sp.csr_array(parts, X.shape)) if gaps else X
     if is_dask(X):
         return _check_dask(estimator, X, reset, min_samples)
     if isinstance(X, np.memmap):
@@ -209,11 +211,16 @@ def _check_dask(estimator: Any, X: Any, reset: bool, min_samples: int) -> Any:
 
 def _check_values(
     estimator: Any, values: np.ndarray, non_negative: bool, allow_nan: bool = False
-) -> None:
+) -> bool:
+    """Raise if there are values that the estimator does not take; whether any is missing."""
+    missing = False
     for start in range(0, len(values), _ROWS_AT_ONCE):
         block = np.asarray(values[start : start + _ROWS_AT_ONCE])
         if block.dtype.kind == "f":
-            wrong = np.isinf(block) if allow_nan else ~np.isfinite(block)
+            wrong = ~np.isfinite(block)
+            if allow_nan and wrong.any():
+                gaps = np.isnan(block)
+                missing, wrong = missing or bool(gaps.any()), wrong & ~gaps
             if wrong.any():
                 row = start + int(np.flatnonzero(wrong.any(axis=1))[0])
                 kind = "infinity" if allow_nan else "NaN or infinity"
@@ -222,6 +229,7 @@ def _check_values(
                 )
         if non_negative:
             _check_non_negative(estimator, block)
+    return missing
 
 
 def _check_non_negative(estimator: Any, values: np.ndarray) -> None:
