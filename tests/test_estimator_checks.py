@@ -32,7 +32,8 @@ ESTIMATORS = [
     RelevanceClusterer(),
     RelevanceClusterer(3),
     SemiFNMF(max_iter=200),
-    SemiMiniBatchFNMF(max_iter=100, sample_size=200, batch_size=100),
+    # Checks compare predictions as numbers: no class has a name of ours.
+    SemiMiniBatchFNMF(2, max_iter=100, sample_size=200, batch_size=100),
     SemiRelevanceClusterer(),
     DeepFNMF(layers=(4, 3, 2)),
 ]

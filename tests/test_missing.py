@@ -146,6 +146,15 @@ def test_the_last_value_of_the_objective_counts_observed_cells_only(wine):
     assert model.objective_ == pytest.approx(np.nansum(residual**2), rel=1e-3)
 
 
+def test_clusters_of_a_table_survive_missing_cells(wine):
+    X, y = wine
+    complete = clustering_accuracy(y, fit(X).labels_)
+    for share, least in ((0.1, 0.97), (0.3, 0.94), (0.5, 0.88)):
+        gaps = [with_gaps(X, share, seed) for seed in range(3)]
+        found = [clustering_accuracy(y, fit(rows).labels_) for rows in gaps]
+        assert np.mean(found) >= least * complete
+
+
 def test_clusters_survive_missing_cells():
     X, y = (part[:600] for part in load_digits(return_X_y=True))
     complete = clustering_accuracy(y, fit(X, n_components=10).labels_)

@@ -41,7 +41,7 @@ def modularity_score(
         weighted.weighing(None if found is None else found.weights)
         near = min(settings.n_neighbors, n - 2)
         graph = neighbor_graph(weighted, near, "exact", runner, verbose=0)
-    ties = ties_between(graph, labels, settings.clusters)
+    ties = ties_between(graph, labels, int(labels.max()) + 1)
     by_chance, out = float(np.sum(ties.sum(axis=1) ** 2)), 1 - float(np.trace(ties))
     return DEFAULTS.resolution * (1 - by_chance) - out
 

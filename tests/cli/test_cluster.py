@@ -40,7 +40,6 @@ def test_a_table_gives_clusters_weights_a_model_and_a_page(run, tmp_path, write_
     names = [row[0] for row in features[1:]]
     assert set(names[:3]) == {"bread", "milk", "tea"}
     assert set(names[3:]) == {"salt", "oil"}
-    # As many weightings as pay.
     assert features[0][:3] == ["feature", "importance", "weighting_1"]
     assert np.shape(rows(folder / "embedding.csv")) == (61, 4)
     record = json.loads((folder / "run.json").read_text())

@@ -75,19 +75,22 @@ class SpectralStarts(NamedTuple):
     ----------
     lists : Lists
         The graph.
-    coordinates : ndarray of shape (n, n_clusters)
+    coordinates : ndarray of shape (n, min(n, n_clusters))
         Eigenvectors, rows of unit length.
     found : list of ndarray of shape (n,)
         Partitions.
+    n_clusters : int
+        Clusters that they have at most.
     """
 
     lists: Lists
     coordinates: np.ndarray
     found: list[np.ndarray]
+    n_clusters: int
 
     def improved(self, others: Sequence[np.ndarray], defaults: Defaults) -> Partition:
         """The best of these and others after improving, its clusters exchanged while it pays."""
-        k = self.coordinates.shape[1]
+        k = self.n_clusters
         best = _best(self.lists, [*others, *self.found], k, defaults)
         return _numbered(exchange(self.lists, best, self.coordinates, k, defaults), k)
 
@@ -102,7 +105,8 @@ def spectral_starts(graph: sp.csr_array, n_clusters: int, seed: int, starts: int
     turned = vectors / np.where(lengths > _TINY, lengths, 1)
     walk = vectors * scale[:, None]
     scalings = [rows for _ in range(starts) for rows in (turned, walk)]
-    return SpectralStarts(lists, turned, [quick_kmeans(one, n_clusters, rng) for one in scalings])
+    found = [quick_kmeans(one, n_clusters, rng) for one in scalings]
+    return SpectralStarts(lists, turned, found, n_clusters)
 
 
 def best_of(

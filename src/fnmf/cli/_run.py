@@ -72,7 +72,7 @@ def few_different_rows(X: Any, n_clusters: Any) -> list[str]:
 def _answered(note: str, model: Any) -> bool:
     """Whether a remark made while reading no longer holds: the fit found units of its own."""
     chosen = getattr(model, "chosen_", None) or [{}]
-    common = chosen[0].get("columns") in ("typical", "spread")
+    common = chosen[0].get("columns") in ("typical", "spread", "range")
     return common and getattr(note, "remedy", "") == "scale"
 
 
