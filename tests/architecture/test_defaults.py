@@ -77,7 +77,7 @@ ALLOWED = {
     ("candidates.py", 4096): "columns at once",
     ("preparations.py", 6): "rounding: equal columns",
     ("preparations.py", 1e4): "rounding: equal columns",
-    ("assignments.py", 1e-12): "avoids a division by 0",
+    ("initial.py", 1e-12): "avoids a division by 0",
     ("layers.py", 30): "no default fit has layers",
     ("_lloyd.py", 6): "precision of principal directions",
     ("_lloyd.py", 4): "precision of principal directions",

@@ -158,7 +158,7 @@ def _found_again(rows: np.ndarray, numbers: np.ndarray, context: SearchContext) 
         pairs = zip(labels[:, half], again, strict=True)
         shares[:] = [adjusted_rand_score(*pair) for pair in pairs]
     mean = inside.mean(axis=0)
-    steady = mean >= min(defaults.found_again, float(mean.max()) - defaults.negligible)
+    steady = mean >= min(1 - defaults.slight, float(mean.max()) - defaults.negligible)
     apart = np.array([_all_apart(rows, found, context) for found in labels])
     nothing = np.zeros_like(inside)
     return Numbers(numbers, inside, nothing, nothing[0], labels, defaults, steady & apart)

@@ -108,7 +108,7 @@ def unexplained_flags(
         return nothing
     high = table.rows.max(axis=0)
     share = table.mean / np.where(high > 0, high, 1)
-    flags = (np.minimum(share, 1 - share) > defaults.rare_flag) & (
+    flags = (np.minimum(share, 1 - share) > defaults.slight) & (
         (table.rows == 0) | (table.rows == high)
     ).all(axis=0)
     others = (table.scatter > 0) & ~flags
@@ -126,6 +126,6 @@ def _beyond_chance(
     moments = table.moments(labels, n_clusters)
     found = explained(moments, np.zeros(n_clusters, np.intp), 1)
     share, level = found.share[0], found.level[0]
-    certain = share - level > defaults.weight_begins * found.spread[0]
+    certain = share - level > defaults.clear * found.spread[0]
     beyond = (share - level) / np.maximum(1 - level, defaults.least_explained)
     return np.where(moments.live & certain & (beyond > defaults.least_explained), beyond, 0)

@@ -18,29 +18,33 @@ class Defaults:
     # Everywhere
     # Shares below this count as nothing; of moves that end an iteration 0.001: .0000.
     negligible: float = 0.01
+    # Shares below this are slight, beyond 1 less it is all; agreement 0.9: planted .79 for .83.
+    slight: float = 0.05
     # Shares below this are small, those beyond 1 less it nearly all; as merge ties 0: -.0069.
     small: float = 0.1
     # Shares of the best, or of all, below this are minor; unmeasured.
     minor: float = 0.25
     # Standard deviations above chance that are significant; unmeasured.
     significant: float = 3.0
+    # Standard deviations that are clear; 5 between modes misses 1 of 2 made-up tables.
+    clear: float = 4.0
     # Standard deviations that are beyond doubt; shuffled sets have 1.00 one cluster.
     beyond_chance: float = 5.0
     # Fewer rows are no cluster, up to twice as many one; 5: .0000.
     fewest_rows: int = 4
     # Times that features, or rows, are halved, or samples shuffled; 2 for rows: .0000.
     splits: int = 3
-    # Starts of k-means; 3 on the codes: -.0045 on the 24 sets, 10 to group weightings: .0000.
+    # Starts of k-means, twice as many for tables; 3 on the codes: -.0045 on the 24 sets.
     starts: int = 4
     # Sweeps over rows at most, of moves or of k-means; 20 for moves: .0000.
     sweeps: int = 10
     # Nearest rows that decide a label or a missing cell; 5: .0000, for cells .01 on Mfeat.
     nearest_rows: int = 10
-    # Shuffles that say how much labels agree by chance; unmeasured.
+    # Shuffles that say how much labels agree by chance; 50: .0000.
     shuffles: int = 100
 
     # 1. Statistics of the features
-    # Values are capped at this many times the mean of the positive ones; unmeasured.
+    # Values are capped at so many times the mean of the positive; none: -.0102 (error .0093).
     cap: float = 2.0
 
     # 1. Missing cells
@@ -64,36 +68,24 @@ class Defaults:
     refreshes: int = 3
 
     # 2. Search: weights of the features
-    # Standard deviations above chance at which a weight begins to rise; unmeasured.
-    weight_begins: float = 4.0
     # Explained shares below this get no weight, however significant; 0.01: +.0012 (error .0011).
     least_explained: float = 0.02
     # Probability that any useless feature counts as certain; 0.53 to 0.79 on cells with noise.
     uncertain: float = 0.05
 
     # 2. Search: tables
-    # Features of a table at most, with those of one category counted apart; unmeasured.
+    # Features of a table at most, with those of one category counted apart; 1000: .0000.
     table_features: int = 500
     # Columns of a table at most; unmeasured.
     table_columns: int = 100
-    # Whole numbers of at most so many levels are integers of few levels; unmeasured.
+    # Whole numbers of at most so many levels are integers of few levels; 10: .0000.
     integer_levels: int = 20
     # So many columns or more of one unit are treated as pixels are; unmeasured.
     pixels: int = 30
-    # Ranges of columns of one unit differ by this share of the usual one at most; unmeasured.
+    # Ranges of columns of one unit differ by this share of the usual one at most; 0.25: .0000.
     like_ranges: float = 0.5
-    # Their least values differ by this share of it at most; unmeasured.
-    like_lowest: float = 0.05
-    # Among many features a flag is 0 or 1 in more than this share of the rows; unmeasured.
-    rare_flag: float = 0.05
-    # With no more columns than this single ones with several modes count; unmeasured.
+    # With no more columns than this single ones with several modes count; 2 and 4: .0000.
     few_columns: int = 3
-    # Modes that a column is tested for, at most; unmeasured.
-    most_modes: int = 4
-    # Modes are so many times as far apart as their deviations; 5 misses 1 of 2 made-up tables.
-    modes_apart: float = 4.0
-    # Starts of k-means on the weighted columns; 4: -.0002.
-    table_starts: int = 8
     # Clusters about means must hold up so many times better than those of a graph; unmeasured.
     table_means_price: float = 1.5
     # Such candidates disagree if their adjusted Rand index is less; unmeasured.
@@ -122,10 +114,8 @@ class Defaults:
     resolution: float = 0.7
     # Beyond so many clusters the resolution grows with them; without -.0018 (error .0016).
     resolution_clusters: int = 10
-    # Splits with merges, at most; 0.781 without any, 0.792 with them.
+    # Splits with merges, and tries of each; 0.781 without, 0.792 with them, 6 tries: .0000.
     exchanges: int = 8
-    # Those tried before a partition counts as the best; unmeasured.
-    exchange_tries: int = 6
 
     # 6. Start of the factors
     # Code of a cluster that a sample is not in, 1 more for its own; 0.25: .0000.
@@ -136,8 +126,6 @@ class Defaults:
     settled: float = 100.0
 
     # 9. Representation
-    # Shares of the smoothness that codes have, at most and at least; results/representation.csv.
-    code_shares: tuple[float, float] = (0.1, 0.01)
     # The share for odds of 1 that neighbours belong together; 0.03 at any odds is .003 worse.
     code_odds: float = 0.005
     # Iterations for the codes; 300 differ by less than .01 in both probes on four sets.
@@ -158,8 +146,6 @@ class Defaults:
     chance_price: float = 0.8
     # Weight of the eigengap; exact on .97 of planted sets, .87 without (0.1: .98).
     eigengap_weight: float = 0.05
-    # Adjusted Rand index from which clusters of a table are found again; 0.9: planted .79 for .83.
-    found_again: float = 0.95
     # Groups of clusters are a level if so many times as far apart as clusters; unmeasured.
     level_distance: float = 1.4
 

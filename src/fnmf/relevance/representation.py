@@ -20,7 +20,7 @@ def code_smoothness(settings: Settings, modularity: float, defaults: Defaults) -
 
     ``modularity`` of the clusters says how far neighbours can be trusted to belong together.
     """
-    most, least = defaults.code_shares
+    most, least = defaults.small, defaults.negligible
     odds = max(modularity, 0) / max(1 - modularity, np.finfo(float).eps)
     # More components than clusters are there to tell samples of a cluster apart.
     beside = min(settings.clusters / settings.n_components, 1) ** 2

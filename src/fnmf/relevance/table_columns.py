@@ -81,7 +81,9 @@ def _one_hot(rows: np.ndarray) -> list[np.ndarray]:
     return found
 
 
-def has_modes(values: np.ndarray, seed: int, defaults: Defaults = DEFAULTS) -> bool:
+def has_modes(
+    values: np.ndarray, n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
+) -> bool:
     """Whether a continuous column falls into groups that all stand apart, with few rows between.
 
     Neighbouring groups of k-means on the single column are compared: how far apart their means are
@@ -89,7 +91,7 @@ def has_modes(values: np.ndarray, seed: int, defaults: Defaults = DEFAULTS) -> b
     instead of about these.
     """
     rng = np.random.RandomState(seed)
-    for parts in range(2, defaults.most_modes + 1):
+    for parts in range(2, n_clusters + 1):
         labels = best_kmeans(values[:, None], parts, rng, defaults.starts)
         groups = sorted((values[labels == a] for a in np.unique(labels)), key=np.median)
         pairs = list(pairwise(groups))
@@ -102,9 +104,7 @@ def _apart(one: np.ndarray, other: np.ndarray, values: np.ndarray, defaults: Def
     """Whether two groups of values have a valley between them, beyond chance."""
     peak, valley = peak_and_valley(one, other, values, defaults)
     deep = peak - valley > defaults.beyond_chance * np.sqrt(max(peak + valley, 1.0))
-    return bool(
-        deep and other.mean() - one.mean() > defaults.modes_apart * (one.std() + other.std())
-    )
+    return bool(deep and other.mean() - one.mean() > defaults.clear * (one.std() + other.std()))
 
 
 def peak_and_valley(

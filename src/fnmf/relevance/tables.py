@@ -131,7 +131,7 @@ def share_units(known: np.ndarray, defaults: Defaults) -> bool:
     lowest, ranges = np.nanmin(known, axis=0), _range(known)
     usual = float(np.median(ranges))
     together = np.abs(ranges - usual) <= defaults.like_ranges * usual
-    together &= np.abs(lowest - np.median(lowest)) <= defaults.like_lowest * usual
+    together &= np.abs(lowest - np.median(lowest)) <= defaults.slight * usual
     scatter = np.nanvar(known, axis=0)
     return bool(scatter @ together >= (1 - defaults.small) * scatter.sum())
 
@@ -169,7 +169,7 @@ def column_weights(
     shared = len(np.unique(columns.groups[weights > 0]))
     if shared < 2 or shared <= defaults.few_columns:
         modes = [
-            kind == CONTINUOUS and has_modes(own, seed, defaults)
+            kind == CONTINUOUS and has_modes(own, n_clusters, seed, defaults)
             for kind, own in zip(columns.kinds, table.observed_columns(), strict=True)
         ]
         columns = columns._replace(modes=np.array(modes))
@@ -253,7 +253,7 @@ def cluster_table(
     rows = rows[some]
     if clusters == "means":
         rng = np.random.RandomState(seed)
-        return best_kmeans(rows.astype(np.float64), k, rng, defaults.table_starts, own)
+        return best_kmeans(rows.astype(np.float64), k, rng, 2 * defaults.starts, own)
     graph = in_few_parts(small_graphs(rows, own), context.n_neighbors, k, defaults)
     return partition(graph, k, seed, defaults=defaults).labels
 

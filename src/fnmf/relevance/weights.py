@@ -116,8 +116,8 @@ def relevance_weights(
     share = between / (between + within)
     rival = defaults.minor * between.max(axis=0)
     least = min(defaults.least_explained, defaults.minor * _among_best(between, moments))
-    begins = found.level + defaults.weight_begins * found.spread
-    full = found.level + 2 * defaults.weight_begins * found.spread
+    begins = found.level + defaults.clear * found.spread
+    full = found.level + 2 * defaults.clear * found.spread
     low = np.maximum(np.maximum(begins, rival), least)
     high = np.maximum(np.maximum(full, 2 * rival), 2 * least)
     low, high = (bound / np.maximum(bound + within, _TINY) for bound in (low, high))

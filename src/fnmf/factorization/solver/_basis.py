@@ -1,9 +1,10 @@
-"""The step of the basis U from the sums of a sweep."""
+"""The step of the basis U from the sums of a sweep, and the data term from the same sums."""
 
 import numpy as np
 
 from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.solver._sweeps import Sweeps
+from fnmf.factorization.terms import Weighting
 from fnmf.kernels.descent import descend_rows
 
 # Rounds over the columns of U are cheap beside the sweep that gave their sums.
@@ -160,3 +161,15 @@ def hessian_times(U: np.ndarray, grams: np.ndarray, gains: np.ndarray | None) ->
     if gains is None:
         return U @ grams.sum(axis=0)
     return np.einsum("jk,jkc->kc", gains, U @ grams)
+
+
+def reconstruction(
+    weighting: Weighting, factors: Factors, energy: np.ndarray, along: float, fitted: float
+) -> float:
+    """Σ_ij p_ij² ‖…‖², without the prices.
+
+    ``along`` is Σ_i ⟨y_i, U v_i⟩ with y_i the weighted sample, ``fitted`` Σ_i ‖U v_i‖².
+    """
+    weights = factors.weights
+    target_weights = weights if weighting.on_residual else weights * weights
+    return max(float(np.vdot(target_weights, energy)) - 2 * along + fitted, 0.0)

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from fnmf.factorization.solver._basis import gains_of, hessian_times, step_basis
+from fnmf.factorization.solver._basis import gains_of, hessian_times, reconstruction, step_basis
 from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.solver._sweeps import Given, Sweeps
-from fnmf.factorization.solver._value import reconstruction
 
 
 def multiplicative_iteration(sweeps: Sweeps, factors: Factors) -> tuple[float, float]:
