@@ -93,6 +93,6 @@ def test_mapped_data_in_extreme_units_are_copied_if_small_and_else_refused(
         mapped = MappedCSR.open(tmp_path / "x")
     wanted = model().fit(sp.csr_array(X) if sparse else X).labels_
     np.testing.assert_array_equal(model().fit(mapped).labels_, wanted)
-    monkeypatch.setattr("fnmf.validation._units._MOST_COPIED", 100)
+    monkeypatch.setattr("fnmf.validation._checks._MOST_COPIED", 100)
     with pytest.raises(ValueError, match="Store X divided by"):
         model().fit(mapped)

@@ -14,11 +14,11 @@ from fnmf._callbacks import IterationHooks
 from fnmf._checkpoint import open_checkpoint
 from fnmf._compile import tell_first_compiling
 from fnmf._missing import Presence
+from fnmf._schemes import best_start
 from fnmf._sklearn import as_random_state, has_callbacks
 from fnmf._starting import with_start
 from fnmf._weights import CountedRows, check_sample_weight, place_absent
 from fnmf.choosing.consensus import consensus
-from fnmf.choosing.starts import best_start
 from fnmf.data import has_missing, is_dask, repeats, view_of
 from fnmf.factorization import (
     CheckpointCache,

@@ -7,7 +7,7 @@ from scipy.optimize import minimize_scalar
 
 from fnmf.affinity import modularity
 from fnmf.relevance.weights import drop_price, explained, gate, relevance, relevance_weights
-from fnmf.statistics._moments import Moments
+from fnmf.statistics._passes import Moments
 
 
 def moments_of(X, labels):

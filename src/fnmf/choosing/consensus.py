@@ -9,9 +9,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from fnmf._fitted import Fitted
-from fnmf._schemes import SCHEMES
+from fnmf._schemes import SCHEMES, best_start
 from fnmf.affinity import LabelledRows, confidence, known_votes
-from fnmf.choosing.starts import best_start
 from fnmf.data import view_of
 from fnmf.execution import Runner
 from fnmf.factorization import NullObserver, Problem

@@ -8,12 +8,15 @@ from fnmf.execution._runner import (
     Runner,
     State,
     Statistics,
+    Threads,
     Work,
     add_up,
     concatenated,
+    n_threads,
     parts_of,
+    pools,
+    threads,
 )
-from fnmf.execution._threads import Threads, n_threads, pools, threads
 
 __all__ = [
     "BlockSource",

@@ -9,15 +9,17 @@ from fnmf.statistics._clusters import (
     top_indices,
 )
 from fnmf.statistics._lengths import unit_scales
-from fnmf.statistics._moments import CONSTANT, Moments, indicator
 from fnmf.statistics._passes import (
+    CONSTANT,
     DistancesTo,
+    Moments,
     cluster_means,
     cluster_moments,
     column_means,
     column_ranges,
     column_squares,
     column_sums,
+    indicator,
     mean_square,
     rounded,
     sums_by_cluster,

@@ -6,7 +6,7 @@ import numpy as np
 
 from fnmf.data import IncompleteView, View
 from fnmf.kernels.passes import ClusterSums, row_distances, rows_of
-from fnmf.statistics._moments import indicator
+from fnmf.statistics._passes import indicator
 
 
 def sums_and_cells(part: IncompleteView) -> tuple[np.ndarray, np.ndarray]:

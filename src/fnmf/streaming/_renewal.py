@@ -8,10 +8,9 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from fnmf._fitted import Fitted
-from fnmf._schemes import SCHEMES
+from fnmf._schemes import SCHEMES, best_start
 from fnmf._settings import Settings
 from fnmf.affinity import completed, improve, partition
-from fnmf.choosing.starts import best_start
 from fnmf.data import Scaling, View, as_counts, dense_if_missing
 from fnmf.execution import Runner, add_up, concatenated
 from fnmf.factorization import NullObserver, Problem

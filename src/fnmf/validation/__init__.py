@@ -8,7 +8,10 @@ from fnmf.validation._checks import (
     check_integer,
     check_jobs,
     check_real,
+    divided,
+    in_ordinary_units,
     is_frame,
+    unit_of,
 )
 from fnmf.validation._given import (
     check_batch,
@@ -19,7 +22,6 @@ from fnmf.validation._given import (
     check_weights,
 )
 from fnmf.validation._shift import shifted
-from fnmf.validation._units import divided, in_ordinary_units, unit_of
 
 __all__ = [
     "STARTS",

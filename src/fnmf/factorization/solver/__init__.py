@@ -2,7 +2,6 @@
 
 from fnmf.factorization.solver._basis import product, update_basis, update_layers
 from fnmf.factorization.solver._codes import solve_codes
-from fnmf.factorization.solver._context import ExecutionContext
 from fnmf.factorization.solver._encode import (
     Encoded,
     Projected,
@@ -12,6 +11,7 @@ from fnmf.factorization.solver._encode import (
     solve_rows,
 )
 from fnmf.factorization.solver._loop import solve
+from fnmf.factorization.solver._pull import ExecutionContext
 from fnmf.factorization.solver._state import (
     HISTORY,
     Factors,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from fnmf.factorization.solver._context import ExecutionContext
+from fnmf.factorization.solver._pull import ExecutionContext
 from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.solver._sweeps import Sweeps
 from fnmf.factorization.terms import RULES, Objective

@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fnmf.execution import RowArray
-from fnmf.factorization.solver._context import ExecutionContext
-from fnmf.factorization.solver._pull import AsKept, OnBlock, TiedSums, pull_of
+from fnmf.factorization.solver._pull import AsKept, ExecutionContext, OnBlock, TiedSums, pull_of
 from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.solver._work import (
     AssignWork,
@@ -107,7 +106,7 @@ class Sweeps:
 
     Parameters
     ----------
-    context : Machine
+    context : ExecutionContext
         Data and runner.
     objective : Objective
         The terms.
