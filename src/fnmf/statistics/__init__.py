@@ -22,11 +22,12 @@ from fnmf.statistics._passes import (
     indicator,
     mean_square,
     rounded,
+    row_squares,
     sums_by_cluster,
     sums_of,
     weighted_distances,
+    weighted_sums_by_cluster,
 )
-from fnmf.statistics._uneven import row_squares, weighted_sums_by_cluster
 
 __all__ = [
     "CONSTANT",

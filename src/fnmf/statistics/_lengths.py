@@ -7,8 +7,7 @@ import numpy as np
 
 from fnmf.data import View
 from fnmf.execution import RowArray, Rows, Runner, parts_of
-from fnmf.statistics._passes import rounded
-from fnmf.statistics._uneven import row_squares
+from fnmf.statistics._passes import rounded, row_squares
 
 
 def unit_scales(view: View, runner: Runner, *, rough: bool = False) -> tuple[RowArray, float]:
