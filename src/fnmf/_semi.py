@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from fnmf._clusterer import RelevanceClusterer
 from fnmf._fnmf import FNMF
+from fnmf._parameters import with_parameters_of
 from fnmf._semi_base import SemiSupervisedBase
 from fnmf.labels.scheme import (
     FittedClassClusters,
@@ -98,61 +99,19 @@ class SemiFNMF(SemiSupervisedBase, FNMF):  # type: ignore[misc]
     _record = FittedLabels
     _stored_shapes: ClassVar = FittedLabels.shapes()
 
+    @with_parameters_of(
+        FNMF, without=("representation", "feature_groups", "components", "warm_start")
+    )
     def __init__(
         self,
         n_components: Any = "auto",
         *,
-        n_weightings: int = 3,
-        diversity: float = 0.01,
-        smoothness: float = 100.0,
-        n_neighbors: int = 5,
-        graph: Any = "adaptive",
-        weighting: Any = "relevance",
-        graph_refresh: int | None = None,
-        assignment: str = "sample",
-        solver: str = "mu-fast",
-        init: Any = "kmeans",
-        row_norm: str = "auto",
-        column_units: str = "auto",
-        normalize_components: bool = True,
-        n_clusters: int | None = None,
-        consensus: int | None = None,
-        negative: str = "error",
-        max_iter: int = 300,
-        tol: float = 1e-4,
-        n_init: int = 1,
         unreached: str = "nearest",
         trust_labels: bool = True,
         class_sizes: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
+        **shared: Any,
     ) -> None:
-        super().__init__(
-            n_components,
-            n_weightings=n_weightings,
-            diversity=diversity,
-            smoothness=smoothness,
-            n_neighbors=n_neighbors,
-            graph=graph,
-            weighting=weighting,
-            graph_refresh=graph_refresh,
-            assignment=assignment,
-            solver=solver,
-            init=init,
-            row_norm=row_norm,
-            column_units=column_units,
-            normalize_components=normalize_components,
-            n_clusters=n_clusters,
-            consensus=consensus,
-            negative=negative,
-            max_iter=max_iter,
-            tol=tol,
-            n_init=n_init,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        super().__init__(n_components, **shared)
         self.unreached = unreached
         self.trust_labels = trust_labels
         self.class_sizes = class_sizes
@@ -212,33 +171,17 @@ class SemiRelevanceClusterer(SemiSupervisedBase, RelevanceClusterer):  # type: i
     _record = FittedClassClusters
     _stored_shapes: ClassVar = FittedClassClusters.shapes()
 
+    @with_parameters_of(RelevanceClusterer)
     def __init__(
         self,
         n_clusters: Any = "auto",
         *,
-        n_neighbors: int = 5,
-        graph: Any = "adaptive",
-        row_norm: str = "auto",
-        column_units: str = "auto",
-        false_discovery_rate: float = 0.1,
         unreached: str = "nearest",
         trust_labels: bool = True,
         class_sizes: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
+        **shared: Any,
     ) -> None:
-        super().__init__(
-            n_clusters,
-            n_neighbors=n_neighbors,
-            graph=graph,
-            row_norm=row_norm,
-            column_units=column_units,
-            false_discovery_rate=false_discovery_rate,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        super().__init__(n_clusters, **shared)
         self.unreached = unreached
         self.trust_labels = trust_labels
         self.class_sizes = class_sizes

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._minibatch import MiniBatchFNMF
+from fnmf._parameters import with_parameters_of
 from fnmf._semi_base import was_guided
 from fnmf.affinity import completed_new
 from fnmf.data import Data
@@ -72,44 +73,16 @@ class SemiMiniBatchFNMF(MiniBatchFNMF):
 
     classes_: np.ndarray
 
+    @with_parameters_of(MiniBatchFNMF)
     def __init__(
         self,
         n_components: int = 8,
         *,
-        n_weightings: int = 3,
-        smoothness: float = 100.0,
-        n_neighbors: int = 5,
-        row_norm: str = "auto",
-        column_units: str = "auto",
-        n_clusters: int | None = None,
-        batch_size: int = 1024,
-        forget_factor: float = 0.99,
-        sample_size: int = 4096,
-        max_iter: int = 30,
-        tol: float = 1e-4,
         trust_labels: bool = True,
         class_sizes: Any = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
+        **shared: Any,
     ) -> None:
-        super().__init__(
-            n_components,
-            n_weightings=n_weightings,
-            smoothness=smoothness,
-            n_neighbors=n_neighbors,
-            row_norm=row_norm,
-            column_units=column_units,
-            n_clusters=n_clusters,
-            batch_size=batch_size,
-            forget_factor=forget_factor,
-            sample_size=sample_size,
-            max_iter=max_iter,
-            tol=tol,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        super().__init__(n_components, **shared)
         self.trust_labels = trust_labels
         self.class_sizes = class_sizes
 
