@@ -16,18 +16,19 @@ from fnmf.kernels.groups import (
     curve,
     load_codes,
     load_squares,
-    shared_step,
     step,
     weigh_codes,
 )
 from fnmf.kernels.lanes import quads
 from fnmf.kernels.panels import add_outer, reconstruct
-from fnmf.kernels.rescale import four_rows
+from fnmf.kernels.products import add_outer_rows, project_rows
+from fnmf.kernels.rescale import Rescaled, four_rows, rescaled
 from fnmf.kernels.rows import KEEP, assign_rows
 from fnmf.kernels.tiles import (
     ROWS,
     add_energy,
     add_moments,
+    padded,
     project,
     target_residuals,
     weigh,
@@ -37,60 +38,38 @@ from fnmf.kernels.tiles import (
 )
 
 
-@njit(nogil=True, cache=True)
-def shared_block(X, basis, V, pull, degree, strength, gram, rule, robust, norms, tiny):  # type: ignore[no-untyped-def]
-    """All samples weigh the features alike: V from X @ basisᵀ, then Xᵀ V of the new V.
-
-    With ``robust`` sample i counts with W_ii = 1/‖residual_i‖ in the sums (the majoriser of
-    the ℓ2,1 loss), otherwise with 1; ``norms`` are ‖x_i‖².
-    Returns Xᵀ W V, Vᵀ W V and Σ_i ‖residual_i‖ (0 if not robust).
-    """
-    wide_vectors()
-    n_rows, n_components = V.shape
-    wide = gram.shape[1]
-    ones, counts = np.ones((ROWS, 1), V.dtype), np.ones((ROWS, 1), V.dtype)
-    codes = zeros(ROWS, wide, V)
-    weighted = zeros(BATCH, wide, V)
-    products = zeros(ROWS, wide, V)
-    curved = zeros(ROWS, wide, V)
-    cross = zeros(basis.shape[0], basis.shape[1], V)
-    codes_gram = zeros(n_components, wide, V)
-    rows = zeros(BATCH, basis.shape[1], V)
-    loss = 0.0
-    for first in range(0, n_rows, BATCH):
-        for start in range(first, first + BATCH, ROWS):
-            group = slice(start - first, start - first + ROWS)
-            x0, x1, x2, x3 = four_rows(X, start, n_rows, rows[group], True)
-            if rule != KEEP or robust:
-                project(x0, x1, x2, x3, basis, products)
-            own = V, codes, products, curved, ones, gram, pull, degree, strength
-            loss += shared_step(start, *own, rule, robust, norms, tiny, counts)
-            weigh_codes(codes, counts, weighted[group])
-            add_grams(codes, counts, n_components, codes_gram)
-        add_outer(weighted, rows, cross)
-    return cross, codes_gram, loss
+def project_block(X: np.ndarray | Rescaled, basis: np.ndarray, out: np.ndarray) -> None:
+    """out = X @ basisᵀ, with the weights that all samples share already in the basis."""
+    rows, (n, n_components) = rescaled(X), out.shape
+    products = np.empty((padded(n, ROWS), len(basis)), out.dtype)
+    # Factors of columns and rows are left to the smaller arrays.
+    along = basis.copy()
+    along[:, : len(rows.columns)] *= rows.columns
+    project_rows(rows.X, rows.caps, along, products)
+    np.multiply(products[:n, :n_components], rows.rows[:, None], out=out)
 
 
-@njit(nogil=True, cache=True)
-def project_block(X, basis, weights, P, shared, out):  # type: ignore[no-untyped-def]
-    """out = (X ∘ P² weights) @ basisᵀ; with ``shared`` the weights are already in the basis."""
-    wide_vectors()
-    n_rows, n_components = out.shape
-    mix, scales = zeros(ROWS, weights.shape[0], out), zeros(ROWS, 1, out)
-    weighed = zeros(ROWS, basis.shape[1], out)
-    products = zeros(ROWS, basis.shape[0], out)
-    buffer = zeros(ROWS, basis.shape[1], out)
-    for start in range(0, n_rows, ROWS):
-        x0, x1, x2, x3 = four_rows(X, start, n_rows, buffer, False)
-        if shared:
-            project(x0, x1, x2, x3, basis, products)
-        else:
-            load_squares(start, P, mix, scales)
-            weigh(x0, x1, x2, x3, mix, weights, weighed)
-            project(weighed[0], weighed[1], weighed[2], weighed[3], basis, products)
-        for i in range(start, min(start + ROWS, n_rows)):
-            for a in range(n_components):
-                out[i, a] = products[i - start, a]
+def outer_block(X: np.ndarray | Rescaled, codes: np.ndarray, out: np.ndarray) -> None:
+    """out = Xᵀ @ codes; ``out`` has the layout of a basis and is zero."""
+    rows, (n, n_components) = rescaled(X), codes.shape
+    own = np.zeros((padded(n, ROWS), len(out)), codes.dtype)
+    np.multiply(codes, rows.rows[:, None], out=own[:n, :n_components])
+    add_outer_rows(own, rows.X, rows.caps[None], out)
+    out[:, : len(rows.columns)] *= rows.columns
+
+
+def project_weighed_block(
+    X: np.ndarray | Rescaled, basis: np.ndarray, weights: np.ndarray, P: np.ndarray, out: np.ndarray
+) -> None:
+    """out = (X ∘ P² weights) @ basisᵀ."""
+    X, caps, columns = (rows := rescaled(X)).X, rows.caps, rows.columns
+    n, n_components = out.shape
+    along = basis[:n_components, : len(columns)].T
+    mixed = columns * weights[: P.shape[1], : len(columns)]
+    for start in range(0, n, BATCH):
+        few = slice(start, start + BATCH)
+        weighed = np.minimum(X[few], caps) * (np.square(P[few]) @ mixed)
+        out[few] = rows.rows[few, None] * (weighed @ along)
 
 
 @njit(nogil=True, cache=True)

@@ -5,8 +5,6 @@ the group, the weights of the Gram matrices: the p_j², or their sum where one m
 Matrices over the components lie one below the other, their rows padded to lines.
 """
 
-import numpy as np
-
 from fnmf._compile import njit
 from fnmf.kernels.lanes import (
     add_scaled,
@@ -22,7 +20,7 @@ from fnmf.kernels.lanes import (
     store_part,
     times,
 )
-from fnmf.kernels.rows import KEEP, SQUARE_ROOT
+from fnmf.kernels.rows import SQUARE_ROOT
 from fnmf.kernels.tiles import LINE, ROWS, wide_vectors
 
 
@@ -134,54 +132,6 @@ def step(start, stop, V, codes, products, curved, pull, degree, strength, rule, 
             code = times(code, root(ratio) if rule == SQUARE_ROOT else ratio)
             store(codes, r, a, code)
             store_part(V, i, a, code)
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def shared_step(  # type: ignore[no-untyped-def]
-    start,
-    V,
-    codes,
-    products,
-    curved,
-    ones,
-    gram,
-    pull,
-    degree,
-    strength,
-    rule,
-    robust,
-    norms,
-    tiny,
-    counts,
-):
-    """Codes of a group that all see one Gram matrix, and how much each row of it counts.
-
-    Returns the sum of the lengths of the residuals, 0 if not ``robust``.
-    """
-    n_rows, n_components = V.shape
-    stop = min(start + ROWS, n_rows)
-    load_codes(start, V, codes)
-    if rule != KEEP:
-        curve(codes, ones, gram, n_components, curved)
-        step(start, stop, V, codes, products, curved, pull, degree, strength, rule, tiny)
-    if not robust:
-        return 0.0
-    curve(codes, ones, gram, n_components, curved)
-    return robust_counts(norms[start:stop], codes, curved, products, counts)
-
-
-@njit(nogil=True, cache=True, forceinline=True)
-def robust_counts(norms, codes, curved, products, counts):  # type: ignore[no-untyped-def]
-    """counts = 1 over the lengths of the residuals; returns the sum of these lengths."""
-    total = 0.0
-    for r in range(norms.shape[0]):
-        square = np.float64(norms[r])
-        for a in range(codes.shape[1]):
-            square += np.float64(codes[r, a]) * (curved[r, a] - 2 * products[r, a])
-        residual = np.sqrt(max(square, 0.0))
-        total += residual
-        counts[r, 0] = 1 / max(residual, 1e-10)
-    return total
 
 
 @njit(nogil=True, cache=True, forceinline=True)

@@ -11,7 +11,7 @@ import numpy as np
 from fnmf._compile import njit
 from fnmf.data import View
 from fnmf.kernels.compiler import FAST
-from fnmf.kernels.rescale import Rescaled
+from fnmf.kernels.rescale import Rescaled, rescaled
 from fnmf.kernels.tiles import wide_vectors
 
 
@@ -28,13 +28,7 @@ def rows_of(part: View) -> Rescaled:
     (X,) = part.stored(0, part.shape[0])
     if (scaling := part.scaling) is not None:
         return Rescaled(X, np.ascontiguousarray(scaling.rows), scaling.caps, scaling.columns)
-    return as_they_are(X)
-
-
-def as_they_are(X: np.ndarray) -> Rescaled:
-    """Rows that need no rescaling."""
-    ones = np.ones(max(X.shape), X.dtype)
-    return Rescaled(X, ones[: len(X)], np.full(X.shape[1], np.inf, X.dtype), ones[: X.shape[1]])
+    return rescaled(X)
 
 
 @njit(nogil=True, cache=True)

@@ -20,6 +20,14 @@ class Rescaled(NamedTuple):
     columns: np.ndarray
 
 
+def rescaled(X: np.ndarray | Rescaled) -> Rescaled:
+    """Rows of an array as such that need no rescaling."""
+    if isinstance(X, Rescaled):
+        return X
+    ones = np.ones(max(X.shape), X.dtype)
+    return Rescaled(X, ones[: len(X)], np.full(X.shape[1], np.inf, X.dtype), ones[: X.shape[1]])
+
+
 @njit(nogil=True, cache=True, forceinline=True)
 def _rescale_four(X, places, out):  # type: ignore[no-untyped-def]
     wide_vectors()

@@ -1,4 +1,4 @@
-"""Block functions for sparse rows: the same four as in ``dense``, on CSR arrays.
+"""Block functions for sparse rows: the same as in ``dense``, on CSR arrays.
 
 The fit V Uᵀ is needed only where X is not zero; ‖U v‖² comes from UᵀU. What is done for each
 entry is in ``entries``; the codes are updated four rows at a time, as for dense rows.
@@ -21,7 +21,6 @@ from fnmf.kernels.groups import (
     load_codes,
     load_squares,
     quadratic,
-    shared_step,
     step,
     weigh_codes,
 )
@@ -31,70 +30,49 @@ from fnmf.kernels.tiles import ROWS, wide_vectors, zeros
 
 
 @njit(nogil=True, cache=True)
-def shared_block(  # type: ignore[no-untyped-def]
-    data,
-    indices,
-    pointers,
-    table,
-    V,
-    pull,
-    degree,
-    strength,
-    gram,
-    rule,
-    robust,
-    norms,
-    tiny,
-):
-    """See ``dense.shared_block``."""
-    wide_vectors()
-    n_rows, n_components = V.shape
-    wide, origin = gram.shape[1], pointers[0]
-    ones, counts = np.ones((ROWS, 1), data.dtype), np.ones((ROWS, 1), data.dtype)
-    codes = zeros(ROWS, wide, data)
-    weighted = zeros(ROWS, wide, data)
-    products = zeros(ROWS, wide, data)
-    curved = zeros(ROWS, wide, data)
-    cross = zeros(table.shape[0], lines(n_components), data)
-    codes_gram = zeros(n_components, wide, data)
-    loss = 0.0
-    for start in range(0, n_rows, ROWS):
-        stop = min(start + ROWS, n_rows)
-        if rule != KEEP or robust:
-            for i in range(start, stop):
-                first, count = pointers[i] - origin, pointers[i + 1] - pointers[i]
-                project_entries(
-                    first, count, indices, data, first, table, n_components, products, i - start
-                )
-        own = V, codes, products, curved, ones, gram, pull, degree, strength
-        loss += shared_step(start, *own, rule, robust, norms, tiny, counts)
-        weigh_codes(codes, counts, weighted)
-        add_grams(codes, counts, n_components, codes_gram)
-        for i in range(start, stop):
-            first, count = pointers[i] - origin, pointers[i + 1] - pointers[i]
-            add_entries(first, count, indices, data, first, weighted, i - start, cross)
-    return cross, codes_gram, loss
-
-
-@njit(nogil=True, cache=True)
-def project_block(data, indices, pointers, table, P, shared, out):  # type: ignore[no-untyped-def]
+def project_block(data, indices, pointers, table, out):  # type: ignore[no-untyped-def]
     """See ``dense.project_block``."""
     wide_vectors()
     n_rows, n_components = out.shape
-    origin = pointers[0]
+    products = zeros(1, lines(n_components), data)
+    for i in range(n_rows):
+        first, count = pointers[i] - pointers[0], pointers[i + 1] - pointers[i]
+        project_entries(first, count, indices, data, first, table, n_components, products, 0)
+        for a in range(n_components):
+            out[i, a] = products[0, a]
+
+
+def outer_block(
+    data: np.ndarray, indices: np.ndarray, pointers: np.ndarray, codes: np.ndarray, out: np.ndarray
+) -> None:
+    """See ``dense.outer_block``."""
+    own = np.zeros((len(codes), out.shape[1]), codes.dtype)
+    own[:, : codes.shape[1]] = codes
+    _add_outer(data, indices, pointers, own, out)
+
+
+@njit(nogil=True, cache=True)
+def _add_outer(data, indices, pointers, codes, out):  # type: ignore[no-untyped-def]
+    wide_vectors()
+    for i in range(codes.shape[0]):
+        first, count = pointers[i] - pointers[0], pointers[i + 1] - pointers[i]
+        add_entries(first, count, indices, data, first, codes, i, out)
+
+
+@njit(nogil=True, cache=True)
+def project_weighed_block(data, indices, pointers, table, P, out):  # type: ignore[no-untyped-def]
+    """See ``dense.project_weighed_block``."""
+    wide_vectors()
+    n_rows, n_components = out.shape
     mix, scales = zeros(ROWS, quads(P.shape[1]), data), zeros(ROWS, 1, data)
     weighed = np.empty(_longest(pointers), data.dtype)
     products = zeros(1, lines(n_components), data)
     for i in range(n_rows):
-        first, count = pointers[i] - origin, pointers[i + 1] - pointers[i]
-        if shared:
-            project_entries(first, count, indices, data, first, table, n_components, products, 0)
-        else:
-            r = i % ROWS
-            if r == 0:
-                load_squares(i, P, mix, scales)
-            weigh_entries(first, count, data, indices, table, n_components, mix, r, weighed)
-            project_entries(first, count, indices, weighed, 0, table, n_components, products, 0)
+        first, count, r = pointers[i] - pointers[0], pointers[i + 1] - pointers[i], i % ROWS
+        if r == 0:
+            load_squares(i, P, mix, scales)
+        weigh_entries(first, count, data, indices, table, n_components, mix, r, weighed)
+        project_entries(first, count, indices, weighed, 0, table, n_components, products, 0)
         for a in range(n_components):
             out[i, a] = products[0, a]
 

@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from fnmf._fitted import Fitted
 from fnmf.data import View
 from fnmf.factorization.solver import Encoded, Projected, solve_rows
-from fnmf.kernels.passes import ClusterSums, as_they_are
+from fnmf.kernels.passes import ClusterSums
+from fnmf.kernels.rescale import rescaled
 from fnmf.statistics import indicator, sums_by_cluster, weighted_sums_by_cluster
 
 # How far codes may be from where they would stand still: their errors average out in the sums.
@@ -205,5 +206,5 @@ def present(array: Any) -> np.ndarray:
 def _rows(capped: Any) -> Any:
     """Rows as sums by cluster want them."""
     if isinstance(capped, np.ndarray):
-        return as_they_are(np.ascontiguousarray(capped))
+        return rescaled(np.ascontiguousarray(capped))
     return sp.csr_array(capped).astype(np.float64)

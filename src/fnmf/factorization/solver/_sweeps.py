@@ -223,7 +223,7 @@ class Sweeps:
         """Step of V (unless ``hals`` has made it); all that Θ, P and U need."""
         context, layout, V = self.context, self.context.layout, factors.V
         basis = layout.pack_basis(self._weighted_basis(factors))
-        hessian = layout.pack_grams(self._shared_hessian(factors))
+        hessian = self._shared_hessian(factors)[0].astype(self._dtype)
         robust = self.objective.rows.robust
         tied, ties, strength = self._pulling()
         step = _STEPS[self.rule.name], robust, self.follows
@@ -240,7 +240,7 @@ class Sweeps:
         return Together(
             column_energy=energy,
             codes_cross=codes_cross,
-            codes_gram=layout.unpack_grams(sums.gram, V.shape[1])[0],
+            codes_gram=sums.gram,
             cross=factors.P[0].astype(np.float64)[:, None] ** 2 * along,
             loss=float(sums.loss),
         )
@@ -254,9 +254,10 @@ class Sweeps:
         """
         layout, V, P = self.context.layout, factors.V, factors.P
         ties, shared = self.objective.ties, self.objective.shared
-        basis = self._weighted_basis(factors) if shared else factors.U
-        packed = layout.pack_factors(basis, factors.weights)
-        project = ProjectWork(layout, packed, P if shared else None)
+        if shared:
+            project = ProjectWork(layout, (layout.pack_basis(self._weighted_basis(factors)),))
+        else:
+            project = ProjectWork(layout, layout.pack_factors(factors.U, factors.weights))
         hessians = self._shared_hessian(factors) if shared else self.hessians(factors)
         own = () if shared else (P,)
         tied, on_block, strength = self._pulling()

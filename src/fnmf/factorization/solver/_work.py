@@ -12,12 +12,9 @@ import numpy as np
 from fnmf.execution import Rows
 from fnmf.factorization.solver._pull import OnBlock
 from fnmf.kernels.layout import Layout
-from fnmf.kernels.rows import moves, solve_codes
+from fnmf.kernels.rows import KEEP, SQUARE_ROOT, moves, solve_codes
 
 Block = tuple[Any, ...]
-
-# Kernels are compiled for double ones, and do not look at them unless the loss is robust.
-_NO_NORMS = np.empty(0)
 
 
 class CodesSums(NamedTuple):
@@ -40,7 +37,10 @@ class SampleSums(NamedTuple):
 
 
 class SharedSums(NamedTuple):
-    """Xᵀ V, Vᵀ V and the loss of the robust objective, as packed; moves; what the ties need."""
+    """Xᵀ V as packed, Vᵀ V, the loss of the robust objective; moves; what the ties need.
+
+    With that loss each sample counts with 1/‖residual‖ (the majoriser of the ℓ2,1 loss).
+    """
 
     cross: np.ndarray
     gram: np.ndarray
@@ -149,12 +149,39 @@ class SharedWork:
     def __call__(self, block: Block, rows: Rows) -> tuple[Rows, SharedSums]:
         V, norms, *tied = rows
         before = V.copy() if self.follows else None
-        own = V, *self.ties.pulled(*tied), self.strength, self.hessian
-        norms = norms if self.robust else _NO_NORMS
-        tail = self.rule, self.robust, norms, self.layout.tiny
-        cross, gram, loss = self.layout.kernels.shared_block(*block, self.basis, *own, *tail)
-        loss, moved = np.asarray(loss), _moves(V, before)
-        return rows, SharedSums(cross, gram, loss, moved, *self.ties.sums(V, *tied))
+        kernels, products = self.layout.kernels, np.empty_like(V)
+        if self.rule != KEEP or self.robust:
+            kernels.project_block(*block, self.basis, products)
+        if self.rule != KEEP:
+            self._step(V, products, *self.ties.pulled(*tied))
+        counted, loss = self._counted(V, products, norms) if self.robust else (V, 0.0)
+        cross = np.zeros_like(self.basis)
+        kernels.outer_block(*block, counted, cross)
+        own = counted.T @ V, np.asarray(loss), _moves(V, before)
+        return rows, SharedSums(cross, *own, *self.ties.sums(V, *tied))
+
+    def _step(
+        self, V: np.ndarray, products: np.ndarray, pull: np.ndarray, degree: np.ndarray
+    ) -> None:
+        """Multiplicative step, times (products + β S V) / (V hessian + β D V)."""
+        above, below = products, V @ self.hessian
+        if self.strength > 0:
+            above = products + self.strength * pull
+            below += (self.strength * degree)[:, None] * V
+        # A row of zeros stays zero; without a floor of this size its ratio could be infinite.
+        floor = np.maximum(above, 1)
+        floor *= self.layout.tiny
+        ratio = np.divide(above, np.maximum(below, floor, out=below), out=below)
+        V *= np.sqrt(ratio, out=ratio) if self.rule == SQUARE_ROOT else ratio
+
+    def _counted(
+        self, V: np.ndarray, products: np.ndarray, norms: np.ndarray
+    ) -> tuple[np.ndarray, float]:
+        """Codes over the lengths of the residuals, and the sum of these lengths."""
+        gaps = (V @ self.hessian - 2 * products).astype(np.float64)
+        lengths = np.sqrt(np.maximum(norms + np.einsum("ia,ia->i", V, gaps), 0))
+        counted = V / np.maximum(lengths, 1e-10)[:, None]
+        return counted.astype(V.dtype), float(lengths.sum())
 
 
 @dataclass(frozen=True)
@@ -164,13 +191,12 @@ class ProjectWork:
     fills: ClassVar = (0,)
     layout: Layout
     factors: tuple[np.ndarray, ...]
-    shared: np.ndarray | None
 
     def __call__(self, block: Block, rows: Rows) -> tuple[Rows, tuple[()]]:
         out, *own = rows
-        P = own[0] if self.shared is None else self.shared
-        together = self.shared is not None
-        self.layout.kernels.project_block(*block, *self.factors, P, together, out)
+        kernels = self.layout.kernels
+        project = kernels.project_weighed_block if own else kernels.project_block
+        project(*block, *self.factors, *own, out)
         return rows, ()
 
 
