@@ -14,7 +14,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf._compile import njit
 from fnmf.data import View
 from fnmf.execution import BlockSource, RowArray, Rows, Runner
 from fnmf.relevance.defaults import DEFAULTS, Defaults
@@ -184,30 +183,11 @@ def graph_votes(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> np.
     """
     degree = np.asarray(graph.sum(axis=1), np.float64).ravel()
     inverse = np.divide(1, degree, out=np.zeros_like(degree), where=degree > 0)
-    lists = graph.indptr, graph.indices, graph.data
-    one = np.zeros((len(labels), n_clusters), graph.dtype)
-    votes, two = np.zeros_like(one), np.zeros(n_clusters)
-    _walks(*lists, inverse, labels.astype(np.int64, copy=False), one, votes, two)
-    return votes
-
-
-@njit(nogil=True, cache=True, error_model="numpy")
-def _walks(pointers, neighbours, similarity, inverse, labels, one, votes, two):  # type: ignore[no-untyped-def]
-    n, k = one.shape
-    for i in range(n):
-        for p in range(pointers[i], pointers[i + 1]):
-            one[i, labels[neighbours[p]]] += inverse[i] * similarity[p]
-    for i in range(n):
-        for a in range(k):
-            two[a] = 0
-        for p in range(pointers[i], pointers[i + 1]):
-            j, share = neighbours[p], inverse[i] * similarity[p]
-            for a in range(k):
-                two[a] += share * one[j, a]
-            two[labels[i]] -= share * inverse[j] * similarity[p]
-        total = 0.0
-        for a in range(k):
-            votes[i, a] = one[i, a] + max(two[a], 0.0)
-            total += votes[i, a]
-        for a in range(k if total > 0 else 0):
-            votes[i, a] /= total
+    everyone, members = np.arange(len(labels)), np.zeros((len(labels), n_clusters))
+    members[everyone, labels] = 1
+    one = inverse[:, None] * (graph @ members)
+    two = inverse[:, None] * (graph @ one)
+    two[everyone, labels] -= inverse * (graph.power(2) @ inverse)
+    votes = one + np.maximum(two, 0)
+    total = votes.sum(axis=1, keepdims=True)
+    return (votes / np.where(total > 0, total, 1)).astype(graph.dtype)

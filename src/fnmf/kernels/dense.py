@@ -37,6 +37,9 @@ from fnmf.kernels.tiles import (
     zeros,
 )
 
+# Entries of rows that are weighed at a time, each in its own way.
+_CACHED = 1 << 15
+
 
 def project_block(X: np.ndarray | Rescaled, basis: np.ndarray, out: np.ndarray) -> None:
     """out = X @ basisᵀ, with the weights that all samples share already in the basis."""
@@ -66,8 +69,10 @@ def project_weighed_block(
     n, n_components = out.shape
     along = basis[:n_components, : len(columns)].T
     mixed = columns * weights[: P.shape[1], : len(columns)]
-    for start in range(0, n, BATCH):
-        few = slice(start, start + BATCH)
+    # So many rows that they stay in the cache with their weights.
+    size = max(_CACHED // max(len(columns), 1), BATCH)
+    for start in range(0, n, size):
+        few = slice(start, start + size)
         weighed = np.minimum(X[few], caps) * (np.square(P[few]) @ mixed)
         out[few] = rows.rows[few, None] * (weighed @ along)
 

@@ -5,6 +5,9 @@ import numpy as np
 from fnmf._compile import njit
 from fnmf.kernels.compiler import FAST
 
+# Rows without neighbours: pointers, neighbours, similarities, degrees.
+_NOBODY = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0), np.empty(0)
+
 
 @njit(nogil=True, cache=True, fastmath=FAST)
 def mix_grams(scales, grams, out):  # type: ignore[no-untyped-def]
@@ -50,20 +53,52 @@ def _add_scaled(total, factor, values):  # type: ignore[no-untyped-def]
         total[b] += factor * values[b]
 
 
-@njit(nogil=True, cache=True)
-def descend_rows(values, cross, scales, grams, rounds):  # type: ignore[no-untyped-def]
-    """The same for many rows that do not see each other; ``values`` is updated.
+def descend_rows(
+    values: np.ndarray,
+    cross: np.ndarray,
+    scales: np.ndarray,
+    grams: np.ndarray,
+    rounds: int,
+    strength: float = 0.0,
+    ties: tuple[np.ndarray, ...] = _NOBODY,
+) -> None:
+    """The same for many rows, in double precision; ``values`` are updated.
 
-    Row k has the Hessian Σ_j scales_kj grams_j; with a single row of scales it serves all.
+    Row k has the Hessian Σ_j scales_kj grams_j; with a single row of scales it serves all. With
+    ``ties``, lists of neighbours and degrees, rows are taken in turn, each seeing its neighbours'
+    newest values: so every single step lowers the objective with its graph term, which updating
+    all rows at once would not.
     """
+    pointers, near, similarity, degree = ties
+    # One compiled version, whatever the type of the data.
+    given = values, cross, scales, grams, similarity, degree
+    exact, *others = (np.ascontiguousarray(one, np.float64) for one in given)
+    c = values.shape[1]
+    _descend(exact, *others, pointers, near, float(strength), int(rounds), np.zeros((2 + c, c)))
+    if exact is not values:
+        values[:] = exact
+
+
+@njit(nogil=True, cache=True)
+def _descend(values, cross, scales, grams, similarity, degree, pointers, near, beta, rounds, room):  # type: ignore[no-untyped-def]
     n_rows, n_components = values.shape
-    own = scales.shape[0] > 1
-    nothing = np.zeros(n_components, values.dtype)
-    slopes = np.empty(n_components, values.dtype)
-    hessian = np.empty((n_components, n_components), values.dtype)
-    mix_grams(scales[0], grams, hessian)
-    one, zero = values.dtype.type(1), values.dtype.type(0)
-    for k in range(n_rows):
-        if own:
-            mix_grams(scales[k], grams, hessian)
-        descend_row(values[k], cross[k], nothing, one, hessian, zero, rounds, slopes)
+    single, own, tied = grams.shape[0] == 1, scales.shape[0] > 1, beta > 0
+    pull, slopes, hessian = room[0], room[1], room[2:]
+    scale, drag = 1.0, 0.0
+    # In turn means one step of each before the next step of any.
+    turns, steps = (rounds, 1) if tied else (1, rounds)
+    for _ in range(turns):
+        for i in range(n_rows):
+            if own or i == 0:
+                if single:
+                    scale, hessian = scales[i, 0], grams[0]
+                else:
+                    mix_grams(scales[i], grams, hessian)
+            if tied:
+                pull[:] = 0
+                for entry in range(pointers[i], pointers[i + 1]):
+                    weight, k = beta * similarity[entry], near[entry]
+                    for a in range(n_components):
+                        pull[a] += weight * values[k, a]
+                drag = beta * degree[i]
+            descend_row(values[i], cross[i], pull, scale, hessian, drag, steps, slopes)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from fnmf._compile import njit
-from fnmf.kernels.descent import descend_row, mix_grams
 from fnmf.kernels.lanes import (
     QUAD,
     add_product,
@@ -64,38 +63,6 @@ def assign_rows(start, stop, residuals, prices, floor, P):  # type: ignore[no-un
         for j in range(P.shape[1] if prices.shape[0] > 0 else 0):
             residuals[i - start, j] += prices[i, j]
         assign_row(residuals, i - start, floor, P, i)
-
-
-@njit(nogil=True, cache=True)
-def solve_codes(cross, V, squares, grams, strength, pointers, near, similarity, degree, rounds):  # type: ignore[no-untyped-def]
-    """Coordinate descent on V, sample after sample, each seeing its neighbours' newest codes.
-
-    With that order every single step lowers the objective with its graph term, which
-    updating all samples at once would not.
-    """
-    n_samples, n_components = V.shape
-    single = grams.shape[0] == 1
-    hessian = grams[0].copy()
-    pull, slopes = np.empty(n_components, V.dtype), np.empty(n_components, V.dtype)
-    scale = V.dtype.type(1)
-    for _ in range(rounds):
-        for i in range(n_samples):
-            own = squares[i if squares.shape[0] > 1 else 0]
-            if single:
-                scale = own[0]
-            else:
-                mix_grams(own, grams, hessian)
-            pull[:] = 0
-            drag = V.dtype.type(0)
-            if strength > 0:
-                for entry in range(pointers[i], pointers[i + 1]):
-                    weight, k = similarity[entry], near[entry]
-                    for a in range(n_components):
-                        pull[a] += weight * V[k, a]
-                for a in range(n_components):
-                    pull[a] *= strength
-                drag = strength * degree[i]
-            descend_row(V[i], cross[i], pull, scale, hessian, drag, 1, slopes)
 
 
 @njit(nogil=True, cache=True)

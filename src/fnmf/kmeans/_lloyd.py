@@ -23,7 +23,7 @@ def quick_kmeans(
     numbers = rng.random_sample((1, numbers_for(n_clusters)))
     whole = np.zeros(len(rows), np.int64)
     own = np.ones(len(rows)) if weights is None else weights
-    return _within(np.ascontiguousarray(rows), own, whole, n_clusters, numbers, 1)
+    return _within(rows, own, whole, n_clusters, numbers, 1)
 
 
 def halved(
@@ -36,7 +36,7 @@ def halved(
     large = np.count_nonzero(np.bincount(groups) >= fewest)
     numbers = rng.random_sample((large, numbers_for(2)))
     own = np.ones(len(rows))
-    return _within(np.ascontiguousarray(rows), own, groups, 2, numbers, fewest)
+    return _within(rows, own, groups, 2, numbers, fewest)
 
 
 def best_kmeans(
@@ -105,7 +105,8 @@ def _within(
 
     ``numbers`` has the random numbers of a group in each row.
     """
-    labels = np.zeros(len(rows), np.int64)
+    # Double precision for all rows: another version of the loops would have to be compiled.
+    rows, labels = np.ascontiguousarray(rows, np.float64), np.zeros(len(rows), np.int64)
     sizes = np.bincount(groups)
     ends, order = np.cumsum(sizes), np.argsort(groups, kind="stable")
     for done, group in enumerate(np.flatnonzero(sizes >= max(fewest, 1))):

@@ -100,8 +100,7 @@ def update_basis(
     if solver == "hals":
         if gains is None:
             grams, gains = grams.sum(axis=0, keepdims=True), np.ones((1, 1))
-        scales = np.ascontiguousarray(gains.T, dtype=np.float64)
-        descend_rows(U, np.ascontiguousarray(cross), scales, np.ascontiguousarray(grams), _ROUNDS)
+        descend_rows(U, cross, gains.T, grams, _ROUNDS)
         return U
     below = hessian_times(U, grams, gains)
     return _multiply(U, np.ascontiguousarray(cross), below, solver == "mu")

@@ -27,7 +27,8 @@ from fnmf.factorization.solver._work import (
     squared_shares,
 )
 from fnmf.factorization.terms import Objective, Rule
-from fnmf.kernels.rows import KEEP, PLAIN, SQUARE_ROOT, moves, solve_codes
+from fnmf.kernels.descent import descend_rows
+from fnmf.kernels.rows import KEEP, PLAIN, SQUARE_ROOT, moves
 
 _STEPS = {"mu": SQUARE_ROOT, "mu-fast": PLAIN, "hals": KEEP}
 # Rounds of coordinate descent on the codes: cheap, since they need no pass over the data.
@@ -273,16 +274,9 @@ class Sweeps:
         np.copyto(before, V)
         self.context.sweep(project, cross, *own)
         assert ties.edges is not None
-        solve_codes(
-            cross,
-            V,
-            squared_shares(None if shared else P, len(hessians), self._dtype),
-            hessians.astype(self._dtype),
-            self._dtype.type(ties.strength),
-            *ties.edges,
-            ties.degree,
-            rounds,
-        )
+        squares = squared_shares(None if shared else P, len(hessians), self._dtype)
+        held = ties.strength, (*ties.edges, ties.degree)
+        descend_rows(V, cross, squares, hessians, rounds, *held)
         self._stepped(moves(V, before))
 
     def _stepped(self, sums: np.ndarray) -> None:

@@ -11,8 +11,9 @@ import numpy as np
 
 from fnmf.execution import Rows
 from fnmf.factorization.solver._pull import OnBlock
+from fnmf.kernels.descent import descend_rows
 from fnmf.kernels.layout import Layout
-from fnmf.kernels.rows import KEEP, SQUARE_ROOT, moves, solve_codes
+from fnmf.kernels.rows import KEEP, SQUARE_ROOT, moves
 
 Block = tuple[Any, ...]
 
@@ -232,9 +233,7 @@ class DescentWork:
                 shares = np.broadcast_to(squares, (len(V), squares.shape[1]))
                 squares = np.hstack([shares, drag[:, None]])
                 hessians = np.concatenate([hessians, one[None]])
-        nothing = np.empty(0, V.dtype)
-        nobody = np.empty(0, np.int64), np.empty(0, np.int32), nothing, nothing
-        solve_codes(cross, V, squares, hessians, V.dtype.type(0), *nobody, self.rounds)
+        descend_rows(V, cross, squares, hessians, self.rounds)
         if self.least:
             np.maximum(V, self.least * V.max(axis=1, keepdims=True), out=V)
         return rows, (moves(V, before),)
