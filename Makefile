@@ -1,7 +1,7 @@
 # Two commands matter: `make demo` and `make test`. Each makes .venv and installs the package when needed.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
+BIN = $(VENV)/bin
 JOBS ?= 2
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 

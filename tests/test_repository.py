@@ -1,6 +1,8 @@
 """What others expect of a repository: rules of the community, one version, addresses that exist."""
 
 import re
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -70,6 +72,15 @@ def test_nothing_names_a_registry_or_an_address_of_ours(path):
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"pypi\.org|pythonhosted|anaconda\.org", text)
     assert not re.search(r"github\.com/[\w-]+/fnmf", text)
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+@pytest.mark.parametrize("bound", ["oldest", "latest"])
+def test_bounds_are_tried_in_environments_of_their_own(bound):
+    command = ["make", "--dry-run", f"test-{bound}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert f".venv-{bound}/bin/python -m pytest" in done.stdout
+    assert ".venv/" not in done.stdout
 
 
 def test_every_extra_is_tried_alone():

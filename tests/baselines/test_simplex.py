@@ -100,7 +100,7 @@ def random_graph(rng, sizes, degree=6):
     """Components of the given sizes, each connected by a ring and random edges."""
     blocks = []
     for size in sizes:
-        W = sp.random_array((size, size), density=min(1, degree / size), rng=rng)
+        W = sp.csr_array(rng.random((size, size)) * (rng.random((size, size)) < degree / size))
         ring = sp.coo_array((rng.random(size), (np.arange(size), (np.arange(size) + 1) % size)))
         blocks.append(sp.csr_array(W + sp.csr_array(ring, shape=(size, size))))
     graph = sp.csr_array(sp.block_diag(blocks, format="csr"))

@@ -85,7 +85,8 @@ def neighbor_graph(
         weights[a:b] = adaptive_weights(distances[a:b])
     del distances
     # graphs made with faiss are large: short row numbers where they suffice
-    narrow = sp.get_index_dtype(maxval=2 * n_samples * k) if algorithm == "faiss" else np.int64
+    short = algorithm == "faiss" and 2 * n_samples * k <= np.iinfo(np.int32).max
+    narrow = np.int32 if short else np.int64
     if references.weights is not None:
         weights = weigh_ties(weights, indices, references.weights).astype(weights.dtype)
     A = _row_graph(indices.astype(narrow), weights)

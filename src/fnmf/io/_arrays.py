@@ -3,7 +3,7 @@
 import zipfile
 from math import prod
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,6 +54,7 @@ def read_npz(path: Path, options: ReadOptions, problems: Problems, progress: Pro
 
 
 def _members(path: Path) -> dict[str, np.ndarray]:
+    """All arrays but those of Python objects, which are never unpacked."""
     arrays = {}
     with refusing(f"{path} is not a usable .npz file"), zipfile.ZipFile(path) as archive:
         infos = archive.infolist()
@@ -61,32 +62,22 @@ def _members(path: Path) -> dict[str, np.ndarray]:
         if len({info.filename for info in infos}) < len(infos):
             raise TableError(f"{path} holds two arrays of the same name")
         for info in infos:
-            if info.filename.endswith(".npy"):
+            if not info.filename.endswith(".npy"):
+                continue
+            with archive.open(info) as member:
+                major, _ = np.lib.format.read_magic(member)
+                read = np.lib.format.read_array_header_1_0
+                shape, _, dtype = (np.lib.format.read_array_header_2_0 if major > 1 else read)(
+                    member
+                )
+            # NumPy takes memory for what the head says before it reads.
+            if not 0 <= prod(shape) * dtype.itemsize <= info.file_size:
+                raise ValueError("an array is longer than its file")
+            if not dtype.hasobject:
                 with archive.open(info) as member:
-                    array = _read_member(member, info.file_size)  # type: ignore[arg-type]
-                if array is not None:
-                    arrays[info.filename[:-4]] = array
+                    array = np.lib.format.read_array(member, allow_pickle=False)
+                arrays[info.filename[:-4]] = array
     return arrays
-
-
-def _read_member(member: BinaryIO, size: int) -> np.ndarray | None:
-    """One array; None for Python objects, which are never unpacked."""
-    version = np.lib.format.read_magic(member)
-    if version == (1, 0):
-        shape, fortran, dtype = np.lib.format.read_array_header_1_0(member)
-    else:
-        shape, fortran, dtype = np.lib.format.read_array_header_2_0(member)
-    if dtype.hasobject:
-        return None
-    n_bytes = prod(shape) * dtype.itemsize
-    if not 0 <= n_bytes <= size:
-        raise ValueError("an array is longer than its file")
-    content = member.read(n_bytes)
-    if len(content) < n_bytes:
-        raise ValueError("an array ends early")
-    return np.frombuffer(bytearray(content), dtype=dtype).reshape(
-        shape, order="F" if fortran else "C"
-    )
 
 
 def _sparse(path: Path, arrays: dict[str, np.ndarray]) -> sp.csr_array:
@@ -146,6 +137,7 @@ def array_table(
             column = X[:, [names.index(name)]]
             column = column.toarray() if isinstance(column, sp.csr_array) else np.asarray(column)
             setattr(table, attribute, [f"{value:g}" for value in column.ravel()])
-    table.leave_out(set(options.named()))
+    table.leave_out(options.named())
+    check_not_empty(n_rows, len(table.names), path)
     table.image_shape = None
     return table

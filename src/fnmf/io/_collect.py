@@ -1,6 +1,6 @@
 """Rows of any table with named columns, block by block: who is a feature, a name, a class, text."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -75,7 +75,7 @@ class Collector:
         self.texts = [*{**self._kept, **self._rivals}]
         self.buffer = RowBuffer(len(self.numbers), np.dtype(options.dtype))
 
-    def add(self, n_rows: int, texts: Mapping[int, Sequence[str]]) -> np.ndarray:
+    def add(self, n_rows: int, texts: Mapping[int, Iterable[str]]) -> np.ndarray:
         """Keep the texts of some rows; room for their numbers, to be filled by the caller."""
         block = self.buffer.extend(n_rows)
         for k, kept in self._kept.items():

@@ -54,49 +54,32 @@ def _look_like_genes(names: Sequence[str], column: str) -> bool:
 
 
 def leave_out_featureless(table: Table, required: frozenset[str]) -> None:
-    """Take columns out that cannot be features; columns in ``required`` stay whatever they hold."""
-    _leave_out_empty(table, required)
-    _leave_out_row_numbers(table, required)
-    _note_identifiers(table, required)
-    _note_constant(table, required)
+    """Take columns out that hold nothing or count rows, and note other doubtful ones.
 
-
-def _leave_out_empty(table: Table, required: frozenset[str]) -> None:
+    Columns in ``required`` stay, whatever they hold.
+    """
     # The first row decides nearly always, so that large tables are not scanned.
-    suspects = np.flatnonzero(np.isnan(table.X[0])) if len(table.X) else np.arange(0)
-    empty = [
-        k
-        for k in suspects.tolist()
-        if table.names[k] not in required and np.isnan(table.X[:, k]).all()
-    ]
-    if empty:
-        shown = listed([table.names[k] for k in empty])
-        text = f"columns are left out: {shown}"
-        table.notes.append(Note(text, why="they hold no value"))
-        drop_columns(table, empty)
-
-
-def _leave_out_row_numbers(table: Table, required: frozenset[str]) -> None:
-    """A first column that counts the rows is a name of the rows, not a feature."""
-    if not table.names or table.names[0].strip().lower() not in _ROW_NAMES or len(table.X) < 3:
-        return
-    if table.names[0] in required:
-        return
-    first = table.X[:, 0]
-    if first[0] in (0, 1) and np.array_equal(first, first[0] + np.arange(len(first))):
-        text = f"column {table.names[0]!r} names the rows"
-        table.notes.append(Note(text, "id_column", why="it counts them"))
-        if table.ids is None:
-            table.ids = [str(int(value)) for value in first]
-        drop_columns(table, [0])
-
-
-def _note_identifiers(table: Table, required: frozenset[str]) -> None:
-    """Numbers that only name the rows would drown the features."""
+    suspects = np.flatnonzero(np.isnan(table.X[0])).tolist()
+    empty = [table.names[k] for k in suspects if np.isnan(table.X[:, k]).all()]
+    if empty := [name for name in empty if name not in required]:
+        table.notes.append(Note(f"columns are left out: {listed(empty)}", why="they hold no value"))
+        table.leave_out(empty)
+    free = [name for name in table.names if name not in required]
+    if free and free[0] == table.names[0] and free[0].strip().lower() in _ROW_NAMES:
+        first = table.X[:, 0]
+        if first[0] in (0, 1) and counts_rows(first):
+            text = f"column {free[0]!r} names the rows"
+            table.notes.append(Note(text, "id_column", why="it counts them"))
+            table.ids = table.ids or [str(int(value)) for value in first]
+            table.leave_out(free[:1])
     for name in identifiers(table):
         if name not in required:
             text = f"column {name!r} looks like an identifier and is used as a feature"
             table.notes.append(Note(text, "identifier", column=name))
+    same = constant_columns(table) if len(table.names) <= _MOST_CONSTANT else []
+    if same := [name for name in same if name not in required]:
+        text = f"columns with one value everywhere, which tell nothing apart: {listed(same)}"
+        table.notes.append(Note(text, "constant"))
 
 
 def identifiers(table: Table) -> list[str]:
@@ -117,31 +100,10 @@ def _all_differ(column: np.ndarray) -> bool:
     return bool((column == np.floor(column)).all()) and len(np.unique(column)) == len(column)
 
 
-def constant_columns(table: Table) -> list[int]:
+def constant_columns(table: Table) -> list[str]:
     """Columns with one value everywhere; of fewer than three rows nothing is said."""
     if len(table.X) < 3:
         return []
     # Two rows decide nearly always.
     suspects = np.flatnonzero(table.X[0] == table.X[-1]).tolist()
-    return [k for k in suspects if (table.X[:, k] == table.X[0, k]).all()]
-
-
-def _note_constant(table: Table, required: frozenset[str]) -> None:
-    if len(table.names) > _MOST_CONSTANT:
-        return
-    names = [table.names[k] for k in constant_columns(table)]
-    if same := [name for name in names if name not in required]:
-        text = f"columns with one value everywhere, which tell nothing apart: {listed(same)}"
-        table.notes.append(Note(text, "left_out"))
-
-
-def drop_columns(table: Table, columns: list[int]) -> None:
-    """Take columns out of a table in memory, in place."""
-    gone = set(columns)
-    kept = [k for k in range(len(table.names)) if k not in gone]
-    # Shift the kept columns to the left in place: a copy would double the memory.
-    for target, source in enumerate(kept):
-        if target != source:
-            table.X[:, target] = table.X[:, source]
-    table.X = table.X[:, : len(kept)]
-    table.names = [table.names[k] for k in kept]
+    return [table.names[k] for k in suspects if (table.X[:, k] == table.X[0, k]).all()]

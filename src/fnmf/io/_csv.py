@@ -2,138 +2,125 @@
 
 from array import array
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from fnmf.io._collect import Collector
-from fnmf.io._dialect import Dialect, doubtful_marks
+from fnmf.io._dialect import doubtful_marks
 from fnmf.io._messages import Note, Problems, TableError
-from fnmf.io._numbers import PLAIN, parse_number
+from fnmf.io._numbers import PLAIN, Marks, parse_number
 from fnmf.io._options import Progress, ReadOptions
-from fnmf.io._rows import Block, Wanted, open_text
+from fnmf.io._rows import Column, open_text
 from fnmf.io._table import Table, unique_names
 
 
 def read_csv(path: Path, options: ReadOptions, problems: Problems, progress: Progress) -> Table:
     """A table from CSV, TSV or any other delimited text, compressed or not.
 
-    What is wrong with single columns or cells is added to ``problems``, so that all of it can be
-    told at once; what makes the file unreadable is raised.
+    Every cell is held to the marks that were decided. What is wrong with single columns or cells
+    is added to ``problems``, so that all of it can be told at once; what makes the file unreadable
+    is raised.
     """
     text = open_text(path, options)
-    names, notes = unique_names(text.dialect.names, text.shown, options.duplicates, problems)
-    options.check_columns(names, text.shown)
-    reader = _Reader(text.shown, text.dialect, names, options)
+    shown, dialect = text.shown, text.dialect
+    names, notes = unique_names(dialect.names, shown, options.duplicates, problems)
+    options.check_columns(names, shown)
+    usable = {*options.named(), *options.required, *options.texts}
+    # Columns that would be numbers with other marks only.
+    foreign = {k: cell for k, cell in dialect.foreign.items() if names[k] not in usable}
+    rows = Collector(shown, names, dialect.numeric, options, list(foreign))
+    cells = _Cells(shown, dialect.marks, frozenset(map(str.strip, options.na_values)))
+    doubt = _Doubt(dialect.proven or bool(dialect.marks.thousands) or bool(dialect.notes))
+    lines = array("q")
     try:
-        for block in text.blocks(reader.wanted):
-            reader.add(block)
-            progress(reader.rows.buffer.n_rows)
+        for at, columns in text.blocks(rows.numbers, rows.texts, cells.na_values):
+            block = rows.add(len(at), columns)
+            for target, k in enumerate(rows.numbers):
+                block[:, target] = cells.numbers(columns[k], names[k], at)
+            lines.extend(at)
+            doubt.look(block)
+            progress(len(lines))
     except UnicodeDecodeError as error:
         told = f"{path} is not {text.encoding} text ({error.reason})"
         raise TableError(told, "encoding") from error
-    return reader.finish([*notes, *text.dialect.notes], problems)
+    problems += cells.problems()
+    for k, cell in foreign.items():
+        told = (
+            f"{shown}, column {names[k]!r}: {cell[:60]!r} is a number only with other "
+            f"marks than the rest of the table ({dialect.marks})"
+        )
+        problems.append(TableError(told, "foreign", column=names[k]))
+    notes += [*dialect.notes, *doubt.notes(dialect.marks)]
+    if not dialect.header:
+        notes.append(Note("no header was found; columns are named by their position"))
+    return rows.table(notes, dialect.examples, np.array(lines))
 
 
-class _Reader:
-    """Takes rows of text and holds every cell to the marks that were decided."""
+class _Cells:
+    """Turns cells into numbers, and remembers those that are none."""
 
-    def __init__(
-        self, path: Path, dialect: Dialect, names: list[str], options: ReadOptions
-    ) -> None:
-        self.path, self.dialect, self.names = path, dialect, names
-        self.na_values = frozenset(value.strip() for value in options.na_values)
-        usable = {*options.named(), *options.required, *options.texts}
-        # Columns that would be numbers with other marks only.
-        self.foreign = {k: v for k, v in dialect.foreign.items() if names[k] not in usable}
-        self.rows = Collector(path, names, dialect.numeric, options, list(self.foreign))
-        self.wanted = Wanted(self.rows.numbers, self.rows.texts, self.na_values)
-        self.lines = array("q")
-        self.bad: dict[int, _BadCells] = {}
-        self.doubtful: float | None = None
-        self.proven = dialect.proven or bool(dialect.marks.thousands) or bool(dialect.notes)
+    def __init__(self, path: Path, marks: Marks, na_values: frozenset[str]) -> None:
+        self.path, self.marks, self.na_values = path, marks, na_values
+        # By column: line and text of the first bad cell, and how often each comes.
+        self._bad: dict[str, tuple[int, str, Counter[str]]] = {}
 
-    def add(self, block: Block) -> None:
-        """Convert and keep some rows."""
-        texts = block.texts or {k: [row[k] for row in block.rows] for k in self.wanted.texts}
-        target = self.rows.add(len(block.lines), texts)
-        if block.numbers is not None:
-            target[:] = block.numbers
-        else:
-            for column, position in enumerate(self.rows.numbers):
-                cells = [row[position] for row in block.rows]
-                target[:, column] = self._numbers(cells, position, block.lines)
-        self.lines.extend(block.lines)
-        if not self.proven:
-            self._doubt(target)
-
-    def _numbers(self, cells: list[str], position: int, lines: object) -> object:
-        if self.dialect.marks == PLAIN and not self.na_values:
+    def numbers(self, cells: Column, column: str, lines: Sequence[int]) -> object:
+        """The numbers of a column; NaN for what is missing or no number."""
+        if isinstance(cells, np.ndarray):
+            return cells
+        # Python reads "1_000" as a number; a table that says so means an identifier.
+        if self.marks == PLAIN and not self.na_values and not any("_" in cell for cell in cells):
             try:
-                values = np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
+                return np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
             except ValueError:
                 pass
-            else:
-                # Python reads "1_000" as a number; a table that says so means an identifier.
-                if not any("_" in cell for cell in cells):
-                    return values
-        return [self._number(cell, position, row, lines) for row, cell in enumerate(cells)]
+        return [self._number(cell, column, line) for cell, line in zip(cells, lines, strict=True)]
 
-    def _number(self, cell: str, position: int, row: int, lines: object) -> float:
-        value = parse_number(cell, self.dialect.marks)
+    def _number(self, cell: str, column: str, line: int) -> float:
+        value = parse_number(cell, self.marks)
         if value is not None:
             return value
-        if cell.strip() not in self.na_values:
-            known = self.bad.setdefault(position, _BadCells(lines[row], cell))  # type: ignore[index]
-            known.texts[cell.strip()] += 1
+        if (text := cell.strip()) not in self.na_values:
+            self._bad.setdefault(column, (line, cell, Counter()))[2][text] += 1
         return float("nan")
 
-    def _doubt(self, block: np.ndarray) -> None:
-        """Look for numbers with decimals, all of which could be thousands instead."""
+    def problems(self) -> Problems:
+        """What is wrong, one problem for each column."""
+        found = []
+        for column, (line, cell, texts) in self._bad.items():
+            count = texts.total()
+            more = f" ({count} such cells)" if count > 1 else ""
+            told = f"{self.path}, line {line}, column {column!r}: {cell[:60]!r} is not a number"
+            common = [text for text, _ in texts.most_common(4)]
+            facts = {"cell": cell.strip(), "cells": common, "distinct": len(texts), "count": count}
+            found.append(TableError(told + more, "cell", column=column, **facts))
+        return found
+
+
+class _Doubt:
+    """Whether all numbers with decimals could be thousands instead."""
+
+    def __init__(self, proven: bool) -> None:
+        self._proven = proven
+        self._value: float | None = None
+
+    def look(self, block: np.ndarray) -> None:
+        """Look for a number that proves its mark."""
+        if self._proven:
+            return
         values = np.abs(block[np.isfinite(block) & (block != np.floor(block))])
         if values.size:
             thousands = values * 1000
             grouped = (values >= 1) & (values < 1000)
             grouped &= np.abs(thousands - np.round(thousands)) < 1e-6 * thousands
-            self.proven = not grouped.all()
-            self.doubtful = float(values[0])
+            self._proven = not grouped.all()
+            self._value = float(values[0])
 
-    def finish(self, notes: list[Note], problems: Problems) -> Table:
-        """The table, with what is wrong with its cells and what may be."""
-        problems += [bad.problem(self.path, self.names[k]) for k, bad in self.bad.items()]
-        for k, cell in self.foreign.items():
-            text = (
-                f"{self.path}, column {self.names[k]!r}: {cell[:60]!r} is a number only with other "
-                f"marks than the rest of the table ({self.dialect.marks})"
-            )
-            problems.append(TableError(text, "foreign", column=self.names[k]))
-        if not self.proven and self.doubtful is not None:
-            told = f"{self.doubtful:g}".replace(".", self.dialect.marks.decimal)
-            notes.append(doubtful_marks(told, self.doubtful, 1000 * self.doubtful))
-        if not self.dialect.header:
-            notes.append(Note("no header was found; columns are named by their position"))
-        return self.rows.table(notes, self.dialect.examples, np.array(self.lines))
-
-
-@dataclass
-class _BadCells:
-    """Cells of a numeric column that are no numbers."""
-
-    line: int
-    cell: str
-    texts: Counter[str] = field(default_factory=Counter)
-
-    def problem(self, path: Path, column: str) -> TableError:
-        count = self.texts.total()
-        more = f" ({count} such cells)" if count > 1 else ""
-        where = f"{path}, line {self.line}, column {column!r}"
-        return TableError(
-            f"{where}: {self.cell[:60]!r} is not a number{more}",
-            "cell",
-            column=column,
-            cell=self.cell.strip(),
-            cells=[text for text, _ in self.texts.most_common(4)],
-            distinct=len(self.texts),
-            count=count,
-        )
+    def notes(self, marks: Marks) -> list[Note]:
+        """The note on the doubt, if it was not cleared."""
+        if self._proven or self._value is None:
+            return []
+        told = f"{self._value:g}".replace(".", marks.decimal)
+        return [doubtful_marks(told, self._value, 1000 * self._value)]

@@ -6,7 +6,7 @@ can know (how numbers are written, sparse data with negative values) stays a pro
 
 import numpy as np
 
-from fnmf.io._columns import constant_columns, counts_rows, drop_columns, identifiers
+from fnmf.io._columns import constant_columns, counts_rows, identifiers
 from fnmf.io._messages import Note, TableError, listed
 from fnmf.io._table import Table
 
@@ -55,7 +55,7 @@ def _settled(table: Table, problem: TableError, plain: bool) -> bool:
         text = f"{told} count as missing: {shown}"
         table.notes.append(Note(text, "exclude", why="the rest of it is numbers", column=name))
     else:
-        drop_columns(table, [table.names.index(name)])
+        table.leave_out([name])
         text = f"column {name!r} is left out"
         why = f"{facts['count']:,} of its cells are no numbers: {shown}"
         table.notes.append(Note(text, why=why, column=name))
@@ -67,8 +67,7 @@ def _infinite(table: Table) -> None:
     for k in columns:
         table.X[np.isinf(table.X[:, k]), k] = np.nan
     if columns:
-        names = [table.names[k] for k in columns]
-        text = f"infinite values count as missing: {listed(names)}"
+        text = f"infinite values count as missing: {listed([table.names[k] for k in columns])}"
         table.notes.append(Note(text, "left_out", why="no distance can be taken to them"))
 
 
@@ -78,24 +77,26 @@ def _row_names(table: Table) -> None:
     if table.names and counts_rows(table.X[:, 0]) and table.names[0] not in found:
         found.insert(0, table.names[0])
     for name in found:
-        column = table.X[:, table.names.index(name)]
         if table.ids is None:
+            column = table.X[:, table.names.index(name)]
             table.name_rows([str(int(value)) for value in column], name)
         else:
             text = f"column {name!r} is left out"
             table.notes.append(Note(text, "id_column", why="it looks like an identifier"))
-    drop_columns(table, [table.names.index(name) for name in found])
-    table.notes = [note for note in table.notes if getattr(note, "remedy", "") != "identifier"]
+    table.leave_out(found)
+    _forget_notes(table, "identifier")
 
 
 def _constant(table: Table) -> None:
     """Columns with one value tell nothing apart; unless there is no other, they are left out."""
     same = constant_columns(table)
-    if not same or (len(same) == len(table.names) and not table.texts):
-        return
-    names = [table.names[k] for k in same]
-    drop_columns(table, same)
-    text = f"columns are left out: {listed(names)}"
-    table.notes.append(Note(text, why="one value everywhere tells nothing apart"))
-    told = "columns with one value everywhere"
-    table.notes = [note for note in table.notes if not str(note).startswith(told)]
+    if same and (len(same) < len(table.names) or table.texts):
+        text = f"columns are left out: {listed(same)}"
+        table.notes.append(Note(text, why="one value everywhere tells nothing apart"))
+        table.leave_out(same)
+        _forget_notes(table, "constant")
+
+
+def _forget_notes(table: Table, remedy: str) -> None:
+    """What was only noted has been decided."""
+    table.notes = [note for note in table.notes if getattr(note, "remedy", "") != remedy]

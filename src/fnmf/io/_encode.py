@@ -21,7 +21,7 @@ from fnmf.io._table import Table, check_not_empty
 _MOST_CATEGORIES = 30
 _RARE_SHARE = 0.005
 _MOST_DATES = 3
-_PARTS = ("year", "month", "weekday", "hour")
+_PARTS = ("year", "month", "weekday", "hour", "days")
 _OTHER = "(other)"
 # Text counts as a category if its frequent values cover this share of the cells.
 _COVERED = 0.8
@@ -90,12 +90,8 @@ class Moment:
 
     def features(self, cells: Sequence[str]) -> np.ndarray:
         """Parts and days, each from 0 to 1; NaN where the date is missing."""
-        days = DateForm(self.order).days(cells)
-        years = int(self.first // 365.25), max(1.0, self.span / 365.25)
-        columns = [_part(days, part, years) for part in self.parts]
-        # What lies before the first date of the training table counts as the first.
-        columns.append(np.maximum(days - self.first, 0) / max(self.span, 1.0))
-        return np.column_stack(columns)
+        wanted = [_PARTS.index(part) for part in (*self.parts, "days")]
+        return _parts(DateForm(self.order).days(cells), self.first, self.span)[:, wanted]
 
 
 @dataclass
@@ -116,19 +112,6 @@ class Encoding:
         """Columns that are needed."""
         return [code.name for code in self.codes]
 
-    def apply(self, table: Table) -> None:
-        """Put the features beside the numbers of ``table``."""
-        blocks, names = [np.asarray(table.X)], list(table.names)
-        for code in self.codes:
-            blocks.append(code.features(table.texts[code.name]))
-            names += code.columns
-        forms = {code.name: DateForm(code.order) for code in self.moments}
-        for a, b, scale in self.differences:
-            gap = forms[a].days(table.texts[a]) - forms[b].days(table.texts[b])
-            blocks.append(gap[:, None] / scale)
-            names.append(f"{a} - {b} (days)")
-        table.X, table.names, table.texts = np.hstack(blocks), names, {}
-
     @property
     def features(self) -> list[str]:
         """Names of all features."""
@@ -138,6 +121,15 @@ class Encoding:
     def source_of(self) -> dict[str, str]:
         """The column of the file behind each feature."""
         return {feature: code.name for code in self.codes for feature in code.columns}
+
+    def apply(self, table: Table) -> None:
+        """Put the features beside the numbers of ``table``."""
+        blocks = [np.asarray(table.X)]
+        blocks += [code.features(table.texts[code.name]) for code in self.codes]
+        days = _days(table, self.moments) if self.differences else {}
+        blocks += [((days[a] - days[b]) / scale)[:, None] for a, b, scale in self.differences]
+        table.X, table.names = np.hstack(blocks), [*table.names, *self.features]
+        table.texts = {}
 
     def typical(self, table: Table) -> np.ndarray:
         """The most frequent value of each category, NaN for all other features of ``table``."""
@@ -173,7 +165,7 @@ class Encoding:
             for name, order, parts, first, span in metadata["moments"]
         ]
         for code in moments:
-            known = code.order in ("ymd", "dmy", "mdy") and set(code.parts) <= set(_PARTS)
+            known = code.order in ("ymd", "dmy", "mdy") and set(code.parts) <= set(_PARTS[:-1])
             if not known or not np.isfinite([code.first, code.span]).all():
                 raise ValueError("a column of dates is described wrongly")
         differences = [(str(a), str(b), float(scale)) for a, b, scale in metadata["differences"]]
@@ -199,26 +191,22 @@ def learn_encoding(table: Table, everything: bool = True) -> Encoding:
     left_out, dates = [], []
     for name, cells in table.texts.items():
         form = date_form(cells)
-        if form is not None and not everything:
-            dates.append(name)
-            continue
-        covered = 0.0 if everything else _COVERED
-        code = _category(name, cells, covered) if form is None else _moment(name, cells, form)
-        if isinstance(code, Moment):
-            encoding.moments.append(code)
-            if form is not None and form.unsure:
+        if form is None:
+            code = _category(name, cells, 0.0 if everything else _COVERED)
+            if code is None:
+                left_out.append(name)
+            else:
+                encoding.categories.append(code)
+        elif everything:
+            encoding.moments.append(_moment(name, cells, form))
+            if form.unsure:
                 table.notes.append(Note(f"column {name!r}: the month was taken to come first"))
-        elif code is not None:
-            encoding.categories.append(code)
-        else:
-            left_out.append(name)
-    encoding.differences = _differences(table, encoding.moments)
-    for name in dates:
-        # Moments that all differ are the best name a row has.
-        cells = table.texts[name]
-        if table.ids is None and "" not in cells and len(set(cells)) == len(cells):
+        elif table.ids is None and "" not in cells and len(set(cells)) == len(cells):
+            # Moments that all differ are the best name a row has.
             table.name_rows(list(cells), name)
-            dates = [other for other in dates if other != name]
+        else:
+            dates.append(name)
+    encoding.differences = _differences(_days(table, encoding.moments[:_MOST_DATES]))
     check_not_empty(
         table.X.shape[0], table.X.shape[1] + len(encoding.sources), table.path, [*table.texts]
     )
@@ -263,36 +251,39 @@ def _category(name: str, cells: Sequence[str], covered: float) -> Category | Non
 
 def _moment(name: str, cells: Sequence[str], form: DateForm) -> Moment:
     days = form.days(cells)
-    known = days[np.isfinite(days)]
-    first, span = float(known.min()), float(np.ptp(known))
-    years = int(first // 365.25), max(1.0, span / 365.25)
-    parts = tuple(part for part in _PARTS if np.ptp(_part(known, part, years)) > 0)
+    days = days[np.isfinite(days)]
+    first, span = float(days.min()), float(np.ptp(days))
+    varies = np.ptp(_parts(days, first, span), axis=0) > 0
+    parts = tuple(part for part, kept in zip(_PARTS[:-1], varies, strict=False) if kept)
     return Moment(name, form.order, parts, first, span)
 
 
-def _part(days: np.ndarray, part: str, years: tuple[int, float]) -> np.ndarray:
-    result = np.full(len(days), np.nan)
+def _parts(days: np.ndarray, first: float, span: float) -> np.ndarray:
+    """Parts of dates in the order of ``_PARTS``, NaN where a date is missing."""
+    result = np.full((len(days), len(_PARTS)), np.nan)
     known = np.isfinite(days)
-    whole = np.floor(days[known])
-    if part == "hour":
-        result[known] = np.floor((days[known] - whole) * 24 + 1e-9) / 23
-        return result
-    if part == "weekday":
-        # The first of January 1970 was a Thursday.
-        result[known] = (whole + 3) % 7 / 6
-        return result
-    months = whole.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
-    if part == "month":
-        result[known] = months % 12 / 11
-    else:
-        result[known] = np.maximum(months // 12 - years[0], 0) / np.ceil(years[1])
+    moment, day = days[known], np.floor(days[known])
+    months = day.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+    # The first of January 1970 was a Thursday. What lies before the first date counts as it does.
+    result[known] = np.column_stack(
+        [
+            np.maximum(months // 12 - int(first // 365.25), 0) / np.ceil(max(1.0, span / 365.25)),
+            months % 12 / 11,
+            (day + 3) % 7 / 6,
+            np.floor((moment - day) * 24 + 1e-9) / 23,
+            np.maximum(moment - first, 0) / max(span, 1.0),
+        ]
+    )
     return result
 
 
-def _differences(table: Table, moments: Sequence[Moment]) -> list[tuple[str, str, float]]:
+def _days(table: Table, moments: Sequence[Moment]) -> dict[str, np.ndarray]:
+    return {m.name: DateForm(m.order).days(table.texts[m.name]) for m in moments}
+
+
+def _differences(days: dict[str, np.ndarray]) -> list[tuple[str, str, float]]:
     """Time between two dates of a row, for pairs of which one is always the later."""
     found = []
-    days = {m.name: DateForm(m.order).days(table.texts[m.name]) for m in moments[:_MOST_DATES]}
     for a, b in combinations(days, 2):
         gap = days[a] - days[b]
         gap = gap[np.isfinite(gap)]

@@ -18,6 +18,7 @@ REMEDIES = {
     "exclude=[{column!r}]",
     "exclude": "leave the column out with exclude=[{column!r}]",
     "left_out": "exclude=[...] leaves columns out",
+    "constant": "exclude=[...] leaves columns out",
     "kept": 'missing="median" fills them, missing="drop" leaves such rows out, missing="zero" '
     "puts 0",
     "filled": 'missing="drop" leaves such rows out, missing="zero" puts 0',

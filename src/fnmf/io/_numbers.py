@@ -7,17 +7,17 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
+import numpy as np
+
 MISSING = frozenset(
     {"", "na", "n/a", "nan", "null", "none", "nil", "-", "--", "?", ".", "#n/a", "<na>", "missing"}
 )
 INFINITE = frozenset({"inf", "+inf", "-inf", "infinity", "+infinity", "-infinity"})
 # Programs write spaces of several widths, two apostrophes and a typographic minus.
-_SPACES = " \u00a0\u2009\u202f"
-_APOSTROPHES = "'\u2019"
-_CLASSES = {",": ",", ".": r"\.", " ": f"[{_SPACES}]", "'": f"[{_APOSTROPHES}]"}
+_VARIANTS = {",": ",", ".": ".", " ": " \u00a0\u2009\u202f", "'": "'\u2019"}
+_NAMES = {".": "point", ",": "comma", " ": "space", "'": "apostrophe"}
 _ONES = str.maketrans("023456789", "1" * 9)
 _LONGEST_SHAPE = 64
-DECIMAL_MARKS = (".", ",")
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class Marks:
     thousands: str = ""
 
     def __str__(self) -> str:
-        told = f"decimal {_name(self.decimal)}"
-        return told + (f", thousands {_name(self.thousands)}" if self.thousands else "")
+        told = f"decimal {_NAMES[self.decimal]}"
+        return told + (f", thousands {_NAMES[self.thousands]}" if self.thousands else "")
 
 
 PLAIN = Marks()
@@ -37,17 +37,8 @@ PLAIN = Marks()
 ALL_MARKS = (
     PLAIN,
     Marks(",", ""),
-    *(
-        Marks(decimal, thousands)
-        for thousands in (",", ".", " ", "'")
-        for decimal in DECIMAL_MARKS
-        if decimal != thousands
-    ),
+    *(Marks(decimal, mark) for mark in _VARIANTS for decimal in ".," if decimal != mark),
 )
-
-
-def _name(mark: str) -> str:
-    return {".": "point", ",": "comma", " ": "space", "'": "apostrophe"}[mark]
 
 
 def is_missing(cell: str) -> bool:
@@ -55,84 +46,57 @@ def is_missing(cell: str) -> bool:
     return cell.strip().lower() in MISSING
 
 
-def is_number(cell: str, marks: Marks) -> bool:
-    """Is the cell a finite number, written with these marks?"""
-    return _pattern(marks).fullmatch(cell) is not None
-
-
-def number(cell: str, marks: Marks) -> float:
-    """The value of a cell that :func:`is_number`."""
+def number(cell: str, marks: Marks) -> float | None:
+    """The value of a cell that is a finite number, written with these marks."""
+    if _pattern(marks).fullmatch(cell) is None:
+        return None
     text = cell.strip().replace("\u2212", "-")
-    if marks.thousands:
-        # The sign and the digits stay; the pattern has proved that marks stand where they may.
-        text = "".join(c for c in text if c not in _variants(marks.thousands))
+    # The pattern has proved that marks stand where they may.
+    for sign in _VARIANTS.get(marks.thousands, ""):
+        text = text.replace(sign, "")
     return float(text.replace(marks.decimal, "."))
 
 
 def parse_number(cell: str, marks: Marks = PLAIN) -> float | None:
     """The number in a cell, NaN for a missing value, None for text."""
-    if is_number(cell, marks):
-        return number(cell, marks)
+    value = number(cell, marks)
+    if value is not None:
+        return value
     if is_missing(cell):
         return float("nan")
-    if cell.strip().lower() in INFINITE:
-        return float(cell)
-    return None
+    return float(cell) if cell.strip().lower() in INFINITE else None
 
 
-def readings(cell: str) -> int:
-    """With which of ``ALL_MARKS`` is the cell a number? One bit each, the first one lowest."""
-    shape = shape_of(cell.strip())
-    # Only what a number can look like is worth remembering.
-    return _readings(shape) if len(shape) <= _LONGEST_SHAPE else _readings.__wrapped__(shape)
-
-
-def proves(cell: str, marks: Marks) -> bool:
-    """Does a number have a decimal mark that cannot stand between thousands?"""
-    text = cell.strip()
-    if marks.decimal not in text or len(text) > _LONGEST_SHAPE:
-        return False
-    return _proves(shape_of(text), marks)
-
-
-def shape_of(text: str) -> str:
+def shape_of(cell: str) -> str:
     """The cell with ones for digits, except for a zero that it begins with.
 
     Cells of one shape are numbers with the same marks.
     """
+    text = cell.strip()
     shape = text.translate(_ONES)
-    for at, char in enumerate(text[:2]):
-        if char == "0":
-            return shape[:at] + "0" + shape[at + 1 :]
-        if char not in "+-\u2212":
-            break
-    return shape
+    start = 1 if text[:1] in ("+", "-", "\u2212") else 0
+    return f"{shape[:start]}0{shape[start + 1 :]}" if text[start : start + 1] == "0" else shape
+
+
+def meanings(shape: str) -> np.ndarray:
+    """The number that a shape is with each of ``ALL_MARKS``, NaN where it is none."""
+    # Only what a number can look like is worth remembering.
+    return (_meanings if len(shape) <= _LONGEST_SHAPE else _meanings.__wrapped__)(shape)
 
 
 @lru_cache(maxsize=20_000)
-def _readings(shape: str) -> int:
-    return sum(is_number(shape, marks) << k for k, marks in enumerate(ALL_MARKS))
-
-
-@lru_cache(maxsize=20_000)
-def _proves(shape: str, marks: Marks) -> bool:
-    if not is_number(shape, marks):
-        return False
-    value = number(shape, marks)
-    return all(number(shape, m) == value for m in ALL_MARKS if is_number(shape, m))
-
-
-def _variants(mark: str) -> str:
-    return {" ": _SPACES, "'": _APOSTROPHES}.get(mark, mark)
+def _meanings(shape: str) -> np.ndarray:
+    values = (number(shape, marks) for marks in ALL_MARKS)
+    return np.array([np.nan if value is None else value for value in values])
 
 
 @cache
 def _pattern(marks: Marks) -> re.Pattern[str]:
-    decimal = _CLASSES[marks.decimal]
+    decimal = f"[{marks.decimal}]"
     whole = r"\d++"
     if marks.thousands:
         # Groups of three after a first group without leading zero, or no groups at all.
-        grouped = rf"[1-9]\d{{0,2}}(?:{_CLASSES[marks.thousands]}\d{{3}})++(?!\d)"
+        grouped = rf"[1-9]\d{{0,2}}(?:[{_VARIANTS[marks.thousands]}]\d{{3}})++(?!\d)"
         whole = rf"(?:{grouped}|\d++)"
     body = rf"(?:{whole}(?:{decimal}\d*+)?|{decimal}\d++)"
     return re.compile(rf"\s*+[+\-\u2212]?{body}(?:[eE][+-]?\d++)?\s*+", re.ASCII)

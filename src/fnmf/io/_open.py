@@ -8,7 +8,7 @@ import lzma
 import os
 import stat
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -25,6 +25,8 @@ _LONGEST_LINE = 1 << 28
 _UNWATCHED = 1 << 26
 _PIECES = 16
 _PIECE = 1 << 13
+# Control characters but for tabs and ends of lines and pages.
+_STRANGE = bytes(set(range(32)) - {9, 10, 12, 13})
 
 _MAGIC = {
     b"PAR1": "a Parquet file; give it the ending .parquet",
@@ -38,7 +40,6 @@ _MAGIC = {
     b"\x7fELF": "a program",
     b"SQLite format": "an SQLite database; export the table as CSV",
 }
-_UNPACKERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
 
 
 def check_readable(path: Path) -> int:
@@ -93,37 +94,39 @@ class _Limited(io.RawIOBase):
         super().close()
 
 
-def open_bytes(path: Path) -> BinaryIO:
-    """The content as bytes, unpacked if the file is compressed (told by content, not by name)."""
-    size = check_readable(path)
-    with open(path, "rb") as file:
-        start = file.read(8)
-    for magic, unpack in _UNPACKERS.items():
-        if start.startswith(magic):
-            packed = open(path, "rb")  # noqa: SIM115 (closed with what reads it)
-            limited = _Limited(unpack(packed, "rb"), packed, size, path)
-            return io.BufferedReader(limited, 1 << 16)
-    if start.startswith(b"PK\x03\x04"):
-        packed = open(path, "rb")  # noqa: SIM115
-        try:
-            limited = _Limited(_only_member(packed, path), packed, size, path)
-        except TableError:
-            packed.close()
-            raise
-        return io.BufferedReader(limited, 1 << 16)
-    return open(path, "rb")
-
-
-def _only_member(packed: BinaryIO, path: Path) -> BinaryIO:
-    with refusing(f"{path} is a damaged or locked zip archive"):
+def _only_member(packed: BinaryIO) -> Any:
+    with refusing(f"{packed.name} is a damaged or locked zip archive"):
         archive = zipfile.ZipFile(packed)
         members = [m for m in archive.infolist() if not m.is_dir()]
         if any(m.filename.startswith(("xl/", "word/", "content.xml")) for m in members):
-            raise TableError(f"{path} is a spreadsheet or document; export the table as CSV")
+            raise TableError(f"{packed.name} is a spreadsheet or document; export the table as CSV")
         if len(members) != 1:
-            raise TableError(f"{path} is an archive of {len(members)} files; it must hold just one")
-        member: Any = archive.open(members[0])
-    return member
+            text = f"{packed.name} is an archive of {len(members)} files; it must hold just one"
+            raise TableError(text)
+        return archive.open(members[0])
+
+
+_UNPACKERS: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ": lzma.open,
+    b"PK\x03\x04": _only_member,
+}
+
+
+def open_bytes(path: Path) -> BinaryIO:
+    """The content as bytes, unpacked if the file is compressed (told by content, not by name)."""
+    size = check_readable(path)
+    file = open(path, "rb")  # noqa: SIM115 (closed by the caller, or with what unpacks it)
+    start = file.peek(8)
+    for magic, unpack in _UNPACKERS.items():
+        if start.startswith(magic):
+            try:
+                return io.BufferedReader(_Limited(unpack(file), file, size, path), 1 << 16)
+            except TableError:
+                file.close()
+                raise
+    return file
 
 
 @dataclass(frozen=True)
@@ -136,28 +139,20 @@ class Sample:
 
     def lines(self, encoding: str) -> tuple[list[str], list[str]]:
         """Whole lines of the beginning, and whole lines of the other places."""
-        head = _split(self.head, encoding, cut_last=not self.complete)
-        # An endless first line is still a line.
-        head = head or _split(self.head, encoding)
+        head = _split(self.head, encoding)
         if encoding == "utf-16":
             # Only the beginning has a mark that says which byte comes first.
             big = self.head.startswith(codecs.BOM_UTF16_BE)
             encoding = "utf-16-be" if big else "utf-16-le"
-        later = [
-            line
-            for piece in self.later
-            for line in _split(piece, encoding, cut_first=True, cut_last=True)
-        ]
-        return head, later
+        later = [line for piece in self.later for line in _split(piece, encoding)[1:-1]]
+        # An endless first line is still a line.
+        return head if self.complete else head[:-1] or head, later
 
 
-def _split(
-    content: bytes, encoding: str, cut_first: bool = False, cut_last: bool = False
-) -> list[str]:
+def _split(content: bytes, encoding: str) -> list[str]:
     text = content.decode(encoding, errors="replace").lstrip("\ufeff")
     # With their ends, and at every kind of end, as the reader of rows does.
-    lines = list(io.StringIO(text, newline=""))
-    return lines[int(cut_first) : len(lines) - int(cut_last)]
+    return list(io.StringIO(text, newline=None))
 
 
 def read_sample(path: Path) -> Sample:
@@ -171,33 +166,24 @@ def read_sample(path: Path) -> Sample:
         ):
             head += more
         complete = not file.read(1)
-        later = () if complete else _further_down(file, len(head), path)
+        later = []
+        # Unpacking all of a compressed file would cost too much.
+        if not complete and isinstance(getattr(file, "raw", None), io.FileIO):
+            beyond = max(0, path.stat().st_size - len(head) - _PIECE)
+            for step in range(1, _PIECES + 1):
+                # Even offsets keep two-byte characters whole; the last piece ends with the file.
+                file.seek(len(head) + beyond * step // _PIECES // 2 * 2)
+                later.append(file.read(_PIECE))
     if not head:
         raise TableError(f"{path} is empty")
     for magic, what in _MAGIC.items():
         if head.startswith(magic):
             raise TableError(f"{path} is not text: it is {what}")
     if not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        strange = sum(
-            head.count(bytes([code])) for code in range(32) if code not in (9, 10, 12, 13)
-        )
+        strange = len(head) - len(head.translate(None, _STRANGE))
         if b"\0" in head or strange > len(head) // 20:
             raise TableError(f"{path} is not text: it holds binary data; export the table as CSV")
-    return Sample(head, complete, later)
-
-
-def _further_down(file: BinaryIO, start: int, path: Path) -> tuple[bytes, ...]:
-    """Pieces at even distances; unpacking all of a compressed file for them would cost too much."""
-    if not isinstance(file.raw if isinstance(file, io.BufferedReader) else None, io.FileIO):
-        return ()
-    size = path.stat().st_size
-    pieces = []
-    for step in range(1, _PIECES + 1):
-        # Even offsets keep two-byte characters whole; the last piece ends with the file.
-        at = start + (max(0, size - start - _PIECE) * step // _PIECES) // 2 * 2
-        file.seek(at)
-        pieces.append(file.read(_PIECE))
-    return tuple(pieces)
+    return Sample(head, complete, tuple(later))
 
 
 def guess_encoding(sample: bytes) -> str:
@@ -222,30 +208,19 @@ class Lines:
         self._number = 0
 
     def __iter__(self) -> Iterator[str]:
-        while line := self._line():
-            yield self._checked(line)
+        while line := self.chunk(0):
+            yield line
 
     def chunk(self, size: int) -> str:
         """About ``size`` characters that end with a line; empty at the end of the file."""
         text = self._file.read(size)
-        if text and text[-1] not in "\r\n":
-            text += self._line()
-        elif text.endswith("\r"):
-            # The second half of a line end belongs to the first.
-            follower = self._file.read(1)
-            text += follower + (self._line() if follower not in ("", "\n", "\r") else "")
-        return self._checked(text)
-
-    def _line(self) -> str:
-        line = self._file.readline(_LONGEST_LINE)
-        if len(line) == _LONGEST_LINE:
+        if not text.endswith("\n"):
+            text += self._file.readline(_LONGEST_LINE)
+        if len(text) >= size + _LONGEST_LINE:
             raise TableError(
                 f"{self._path}: a line near line {self._number + 1} has more than {_LONGEST_LINE} "
                 "characters; is this a table with one row on each line?"
             )
-        return line
-
-    def _checked(self, text: str) -> str:
         if "\0" in text:
             number = self._number + 1 + text[: text.index("\0")].count("\n")
             raise TableError(f"{self._path}, line {number} holds binary data (a zero byte)")
@@ -267,5 +242,5 @@ def open_lines(path: Path, encoding: str, guessed: bool = False) -> tuple[io.Tex
     errors = "replace" if encoding == "cp1252" else "strict"
     if guessed and encoding.startswith("utf-8"):
         errors = "fnmf.as_windows"
-    file = io.TextIOWrapper(open_bytes(path), encoding=encoding, errors=errors, newline="")
+    file = io.TextIOWrapper(open_bytes(path), encoding=encoding, errors=errors)
     return file, Lines(file, path)

@@ -110,15 +110,45 @@ class Recipe:
     def follow(self, table: Table) -> Any:
         """The rows of a new table as the model needs them: columns matched by name."""
         self._name_rows(table)
-        self._check_columns(table)
+        unnamed = all(name == f"column {k}" for k, name in enumerate(table.names, start=1))
+        by_position = unnamed and len(table.names) == len(self.columns)
+        if not by_position:
+            self._check_columns(table)
         if self.encoding is not None:
             self.encoding.apply(table)
-        order = self._order(table)
-        if order != list(range(len(table.names))):
-            table.X = table.X[:, order]
+        if not by_position:
+            self._sort_columns(table)
+        elif table.names != self.columns:
+            text = "the new rows name no columns; they are taken in the model's order"
+            table.notes.append(Note(text))
             table.names = list(self.columns)
         clean(table, self.cleaning, fitted=True)
         return self.prepare(table.X)
+
+    def _check_columns(self, table: Table) -> None:
+        """Raise if the file lacks columns that the model needs."""
+        encoding = self.encoding or Encoding()
+        made = set(encoding.features)
+        needed = [*(name for name in self.columns if name not in made), *encoding.sources]
+        there = [*table.names, *table.texts]
+        known = set(there)
+        missing = [name for name in needed if name not in known]
+        if missing:
+            raise TableError(
+                f"{table.path} lacks {len(missing)} of the {len(needed)} columns the model "
+                f"needs: {listed(missing, 6)}; it has {listed(there, 6)}"
+            )
+
+    def _sort_columns(self, table: Table) -> None:
+        known = set(self.columns)
+        extra = [name for name in table.names if name not in known]
+        if extra:
+            text = f"columns the model does not know were left out: {listed(extra, 6)}"
+            table.notes.append(Note(text))
+        if table.names != self.columns:
+            at = {name: k for k, name in enumerate(table.names)}
+            table.X = table.X[:, [at[name] for name in self.columns]]
+            table.names = list(self.columns)
 
     def _name_rows(self, table: Table) -> None:
         """What named the rows of the training table names the new ones."""
@@ -129,7 +159,7 @@ class Recipe:
             table.ids = [cell.strip() for cell in table.texts[name]]
         elif name in table.names and not sp.issparse(table.X):
             table.ids = [f"{value:.0f}" for value in table.X[:, table.names.index(name)]]
-            table.leave_out({name})
+            table.leave_out([name])
 
     def in_own_units(self, X: Any) -> Any:
         """Cleaned rows in the units of the file, without the shift that made them non-negative."""
@@ -144,34 +174,6 @@ class Recipe:
         if self.normalize == "samples":
             X = _unit_rows(X)
         return sp.csr_array(X) if sparse else X
-
-    def _check_columns(self, table: Table) -> None:
-        """Raise if the file lacks columns that the model needs."""
-        texts, made = [], set[str]()
-        if self.encoding is not None:
-            texts, made = self.encoding.sources, set(self.encoding.features)
-        needed = [*(name for name in self.columns if name not in made), *texts]
-        there = {*table.names, *table.texts}
-        missing = [name for name in needed if name not in there]
-        if missing and not (_unnamed(table) and len(table.names) == len(self.columns)):
-            raise TableError(
-                f"{table.path} lacks {len(missing)} of the {len(needed)} columns the model "
-                f"needs: {listed(missing, 6)}; it has {listed([*table.names, *table.texts], 6)}"
-            )
-
-    def _order(self, table: Table) -> list[int]:
-        if _unnamed(table) and len(table.names) == len(self.columns):
-            if table.names != self.columns:
-                text = "the new rows name no columns; they are taken in the model's order"
-                table.notes.append(Note(text))
-            return list(range(len(self.columns)))
-        at = {name: k for k, name in enumerate(table.names)}
-        known = set(self.columns)
-        extra = [name for name in table.names if name not in known]
-        if extra:
-            text = f"columns the model does not know were left out: {listed(extra, 6)}"
-            table.notes.append(Note(text))
-        return [at[name] for name in self.columns]
 
     def reading(self, options: ReadOptions | None = None) -> ReadOptions:
         """``options`` with what :func:`read_table` must know to read new rows for this recipe."""
@@ -232,10 +234,6 @@ def _unit_rows(X: Any) -> Any:
     known = np.count_nonzero(~np.isnan(X), axis=1)
     squares = np.nansum(X * X, axis=1) * X.shape[1] / np.maximum(known, 1)
     return X / np.sqrt(np.where(squares > 0, squares, 1))[:, None]
-
-
-def _unnamed(table: Table) -> bool:
-    return all(name == f"column {k}" for k, name in enumerate(table.names, start=1))
 
 
 def _column_maxima(X: Any) -> np.ndarray:

@@ -10,12 +10,11 @@ import csv
 import importlib.util
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -33,24 +32,10 @@ _CHUNK_FOR_A_COLUMN = 1 << 10
 _ROWS_AT_ONCE = 200_000
 _NULLS = sorted({form for word in MISSING for form in (word, word.upper(), word.title())} | {"NaN"})
 
-
-@dataclass
-class Block:
-    """Some rows: where they start in the file, and either their cells or their columns."""
-
-    lines: Sequence[int]
-    rows: list[list[str]]
-    numbers: np.ndarray | None = None
-    texts: dict[int, list[str]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """Positions of the columns to be read as numbers and as text."""
-
-    numbers: list[int]
-    texts: list[int]
-    na_values: frozenset[str] = frozenset()
+# Cells of a column, or numbers if they were already read.
+Column = np.ndarray | Sequence[str]
+# Line in which each of some rows starts, and their columns by position.
+Block = tuple[Sequence[int], Mapping[int, Column]]
 
 
 @dataclass(frozen=True)
@@ -63,17 +48,126 @@ class Text:
     shown: Path
     guessed: bool
 
-    def blocks(self, wanted: Wanted) -> Iterator[Block]:
-        """The rows below the header."""
+    def cells(self) -> Iterator[tuple[int, list[str]]]:
+        """Line and cells of every row below the header, as they are written."""
         file, lines = open_lines(self.path, self.encoding, self.guessed)
         with file:
-            yield from _blocks(lines, self.dialect, self.shown, wanted)
+            yield from self._rows(lines, self._skip_header(lines))
 
-    def cells(self) -> Iterator[tuple[int, list[str]]]:
-        """Line and cells of every row, as they are written."""
-        # Without columns of numbers the careful reader gives the cells themselves.
-        for block in self.blocks(Wanted([], [])):
-            yield from zip(block.lines, block.rows, strict=True)
+    def blocks(
+        self, numbers: Sequence[int], texts: Sequence[int], na_values: Iterable[str] = ()
+    ) -> Iterator[Block]:
+        """Rows below the header; the columns ``numbers`` and ``texts`` are among their columns."""
+        width = len(self.dialect.names)
+        size = min(_LARGEST_CHUNK, max(_CHUNK, _CHUNK_FOR_A_COLUMN * width))
+        file, lines = open_lines(self.path, self.encoding, self.guessed)
+        with file:
+            done = self._skip_header(lines)
+            while chunk := lines.chunk(size):
+                columns = self._compiled(chunk, numbers, texts, na_values)
+                n_lines = chunk.count("\n")
+                if columns is not None:
+                    yield range(done + 1, done + 1 + len(columns[numbers[0]])), columns
+                else:
+                    source: Iterable[str] = io.StringIO(chunk)
+                    if not _quotes_end_on_their_line(chunk):
+                        # A cell may go on in the next line, and in the next chunk.
+                        source = chain(source, lines)
+                    rows = self._rows(source, done)
+                    while some := list(islice(rows, max(1, _ROWS_AT_ONCE // width))):
+                        at, cells = zip(*some, strict=True)
+                        yield at, dict(enumerate(zip(*cells, strict=True)))
+                done += n_lines
+
+    def _skip_header(self, lines: Lines) -> int:
+        """Number of lines up to the end of the header."""
+        if not self.dialect.header:
+            return 0
+        reader = csv.reader(lines, delimiter=self.dialect.delimiter)
+        try:
+            next((row for row in reader if any(cell.strip() for cell in row)), None)
+        except csv.Error as error:
+            raise TableError(f"{self.shown}, line 1: {error}") from error
+        return reader.line_num
+
+    def _rows(self, source: Iterable[str], offset: int) -> Iterator[tuple[int, list[str]]]:
+        """Line and cells of every row; ``offset`` lines come before them."""
+        width = len(self.dialect.names)
+        reader = csv.reader(source, delimiter=self.dialect.delimiter)
+        before = 0
+        try:
+            for row in reader:
+                number, before = before + 1, reader.line_num
+                # Lines without any content separate blocks; they are no rows.
+                if (len(row) != width or not row[0]) and not any(cell.strip() for cell in row):
+                    continue
+                if len(row) != width:
+                    text = self._ragged(offset + number, offset + before, len(row))
+                    raise TableError(text, "delimiter")
+                yield offset + number, row
+        except csv.Error as error:
+            raise TableError(
+                f"{self.shown}, line {offset + before + 1}: {error}; "
+                "look for a quotation mark that is never closed"
+            ) from error
+
+    def _ragged(self, first: int, last: int, count: int) -> str:
+        dialect = self.dialect
+        place = f"line {first}" if first == last else f"lines {first} to {last}"
+        source = "the header has" if dialect.header else "the first row has"
+        hint = " or an unclosed quotation mark" if first != last else ""
+        sign = "" if dialect.delimiter == NO_DELIMITER else f" {dialect.delimiter!r}"
+        return (
+            f"{self.shown}, {place}: {count} values where {source} {len(dialect.names)}; "
+            f"look for a missing or extra{sign}{hint}, or columns were split at the wrong sign"
+        )
+
+    def _compiled(
+        self, chunk: str, numbers: Sequence[int], texts: Sequence[int], na_values: Iterable[str]
+    ) -> dict[int, Column] | None:
+        """The columns of plain lines, or None if any of them is not plain after all."""
+        delimiter, marks = self.dialect.delimiter, self.dialect.marks
+        # Arrow knows no thousands marks and needs a delimiter of one byte.
+        if marks.thousands or not delimiter.isascii() or not numbers or not arrow_available():
+            return None
+        if chunk[0] == "\n" or "\n\n" in chunk:
+            return None
+        if '"' in chunk:
+            within = rf'[^"\n{re.escape(delimiter)}]'
+            # Quotation marks inside a cell: the two readers need not agree on them.
+            if re.search(f'{within}"{within}', chunk) or not _quotes_end_on_their_line(chunk):
+                return None
+        import pyarrow as pa
+        from pyarrow import csv as arrow
+
+        content = chunk.encode("utf-8", "replace")
+        types = {str(k): pa.float64() for k in numbers} | {str(k): pa.string() for k in texts}
+        try:
+            table = arrow.read_csv(
+                pa.py_buffer(content),
+                read_options=arrow.ReadOptions(
+                    use_threads=False,
+                    block_size=len(content) + 1,
+                    column_names=[str(k) for k in range(len(self.dialect.names))],
+                ),
+                parse_options=arrow.ParseOptions(
+                    delimiter=delimiter, ignore_empty_lines=False, newlines_in_values=False
+                ),
+                convert_options=arrow.ConvertOptions(
+                    include_columns=list(types),
+                    column_types=types,
+                    null_values=[*_NULLS, *na_values],
+                    strings_can_be_null=False,
+                    decimal_point=marks.decimal,
+                ),
+            )
+        except (pa.ArrowException, OverflowError):
+            return None
+        columns: dict[int, Column] = {k: table.column(str(k)).to_numpy() for k in numbers}
+        # Lines of delimiters alone are no rows; the careful reader looks closer.
+        if np.logical_and.reduce([np.isnan(column) for column in columns.values()]).any():
+            return None
+        return columns | {k: table.column(str(k)).to_pylist() for k in texts}
 
 
 def open_text(path: Path, options: ReadOptions) -> Text:
@@ -88,33 +182,11 @@ def open_text(path: Path, options: ReadOptions) -> Text:
     lines, later = sample.lines(encoding)
     if max(lines[0].count(sign) for sign in ",;\t| ") > _MOST_COLUMNS:
         raise TableError(f"{path} has more than {_MOST_COLUMNS} columns in its first line")
-    endings = path.name.lower().split(".")[1:]
-    prefer = "\t" if "tsv" in endings or "tab" in endings else None
-    dialect = sniff(lines, later, options, prefer)
+    tabs = {"tsv", "tab"} & {*path.name.lower().split(".")[1:]}
+    dialect = sniff(lines, later, options, "\t" if tabs else None)
     if not dialect.names:
         raise TableError(f"{path} holds nothing but blank lines")
     return Text(path, encoding, dialect, options.shown_as or path, options.encoding is None)
-
-
-def _blocks(lines: Lines, dialect: Dialect, path: Path, wanted: Wanted) -> Iterator[Block]:
-    done = _skip_header(iter(lines), dialect, path) if dialect.header else 0
-    at_once = max(1, _ROWS_AT_ONCE // len(dialect.names))
-    size = min(_LARGEST_CHUNK, max(_CHUNK, _CHUNK_FOR_A_COLUMN * len(dialect.names)))
-    while arrow_available() and (chunk := lines.chunk(size)):
-        if '"' in chunk and not _quotes_end_on_their_line(chunk):
-            # A cell may go on in the next line, and in the next chunk.
-            rest = chain(io.StringIO(chunk, newline=""), lines)
-            yield from _careful(rest, dialect, path, done, at_once)
-            return
-        block = _compiled(chunk, dialect, wanted, done)
-        if block is None:
-            source = io.StringIO(chunk, newline="")
-            yield from _careful(source, dialect, path, done, at_once)
-            done += sum(1 for _ in io.StringIO(chunk, newline=""))
-        else:
-            yield block
-            done += len(block.lines)
-    yield from _careful(lines, dialect, path, done, at_once)
 
 
 @cache
@@ -124,117 +196,8 @@ def arrow_available() -> bool:
 
 
 def _quotes_end_on_their_line(chunk: str) -> bool:
+    if '"' not in chunk:
+        return True
     raw = np.frombuffer(chunk.encode("utf-8", "replace"), dtype=np.uint8)
     parity = np.cumsum(raw == ord('"'), dtype=np.int64)
-    return not (parity[(raw == ord("\n")) | (raw == ord("\r"))] & 1).any() and parity[-1] % 2 == 0
-
-
-def _compiled(chunk: str, dialect: Dialect, wanted: Wanted, done: int) -> Block | None:
-    """The columns of plain lines, or None if any of them is not plain after all."""
-    # Arrow knows no thousands marks and needs a delimiter of one byte.
-    if dialect.marks.thousands or not dialect.delimiter.isascii() or not wanted.numbers:
-        return None
-    if "\r" in chunk:
-        chunk = chunk.replace("\r\n", "\n").replace("\r", "\n")
-    if chunk[0] == "\n" or "\n\n" in chunk:
-        return None
-    within = rf'[^"\n{re.escape(dialect.delimiter)}]'
-    if '"' in chunk and re.search(f'{within}"{within}', chunk):
-        # Quotation marks inside a cell: the two readers need not agree on them.
-        return None
-    table = _arrow_table(chunk, dialect, wanted)
-    if table is None:
-        return None
-    numbers = np.empty((table.num_rows, len(wanted.numbers)))
-    for target, position in enumerate(wanted.numbers):
-        numbers[:, target] = table.column(str(position)).to_numpy()
-    # Lines of delimiters alone are no rows; the careful reader looks closer.
-    if np.isnan(numbers).all(axis=1).any():
-        return None
-    texts = {position: table.column(str(position)).to_pylist() for position in wanted.texts}
-    return Block(range(done + 1, done + 1 + table.num_rows), [], numbers, texts)
-
-
-def _arrow_table(chunk: str, dialect: Dialect, wanted: Wanted) -> Any:
-    import pyarrow as pa
-    from pyarrow import csv as arrow
-
-    content = chunk.encode("utf-8", "replace")
-    types = {str(k): pa.float64() for k in wanted.numbers}
-    types |= {str(k): pa.string() for k in wanted.texts}
-    try:
-        return arrow.read_csv(
-            pa.py_buffer(content),
-            read_options=arrow.ReadOptions(
-                use_threads=False,
-                block_size=len(content) + 1,
-                column_names=[str(k) for k in range(len(dialect.names))],
-            ),
-            parse_options=arrow.ParseOptions(
-                delimiter=dialect.delimiter, ignore_empty_lines=False, newlines_in_values=False
-            ),
-            convert_options=arrow.ConvertOptions(
-                include_columns=list(types),
-                column_types=types,
-                null_values=[*_NULLS, *wanted.na_values],
-                strings_can_be_null=False,
-                decimal_point=dialect.marks.decimal,
-            ),
-        )
-    except (pa.ArrowException, OverflowError):
-        return None
-
-
-def _skip_header(source: Iterator[str], dialect: Dialect, path: Path) -> int:
-    reader = csv.reader(source, delimiter=dialect.delimiter)
-    try:
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                break
-    except csv.Error as error:
-        raise TableError(f"{path}, line 1: {error}") from error
-    return reader.line_num
-
-
-def _careful(
-    source: Iterable[str], dialect: Dialect, path: Path, offset: int, at_once: int
-) -> Iterator[Block]:
-    width = len(dialect.names)
-    reader = csv.reader(source, delimiter=dialect.delimiter)
-    lines: list[int] = []
-    rows: list[list[str]] = []
-    before = 0
-    try:
-        for row in reader:
-            number, before = before + 1, reader.line_num
-            if len(row) != width or not row[0]:
-                # Lines without any content separate blocks; they are no rows.
-                if not any(cell.strip() for cell in row):
-                    continue
-                if len(row) != width:
-                    where = offset + number, offset + before
-                    raise TableError(_ragged(path, where, row, dialect), "delimiter")
-            lines.append(offset + number)
-            rows.append(row)
-            if len(rows) == at_once:
-                yield Block(lines, rows)
-                lines, rows = [], []
-    except csv.Error as error:
-        raise TableError(
-            f"{path}, line {offset + before + 1}: {error}; "
-            "look for a quotation mark that is never closed"
-        ) from error
-    if rows:
-        yield Block(lines, rows)
-
-
-def _ragged(path: Path, where: tuple[int, int], row: list[str], dialect: Dialect) -> str:
-    first, last = where
-    place = f"line {first}" if first == last else f"lines {first} to {last}"
-    source = "the header has" if dialect.header else "the first row has"
-    hint = " or an unclosed quotation mark" if first != last else ""
-    sign = "" if dialect.delimiter == NO_DELIMITER else f" {dialect.delimiter!r}"
-    return (
-        f"{path}, {place}: {len(row)} values where {source} {len(dialect.names)}; "
-        f"look for a missing or extra{sign}{hint}, or columns were split at the wrong sign"
-    )
+    return not (parity[raw == ord("\n")] & 1).any() and parity[-1] % 2 == 0

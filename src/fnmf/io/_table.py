@@ -1,6 +1,6 @@
 """What every reader returns, and the error they raise."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,12 +84,19 @@ class Table:
         self.ids, self.id_name = ids, column
         self.notes.append(_names_what(column, "rows"))
 
-    def leave_out(self, names: set[str]) -> None:
-        """Take columns out of the data."""
-        kept = [k for k, name in enumerate(self.names) if name not in names]
-        check_not_empty(self.X.shape[0], len(kept), self.path)
-        if len(kept) < len(self.names):
-            self.X, self.names = self.X[:, kept], [self.names[k] for k in kept]
+    def leave_out(self, names: Iterable[str]) -> None:
+        """Take columns out of the data; what is in memory is changed in place."""
+        gone = set(names)
+        kept = [k for k, name in enumerate(self.names) if name not in gone]
+        if type(self.X) is np.ndarray:
+            # The kept columns move to the left: a copy would double the memory.
+            for target, source in enumerate(kept):
+                if target != source:
+                    self.X[:, target] = self.X[:, source]
+            self.X = self.X[:, : len(kept)]
+        elif len(kept) < len(self.names):
+            self.X = self.X[:, kept]
+        self.names = [self.names[k] for k in kept]
 
     def keep(self, rows: np.ndarray) -> None:
         """Keep only the rows that the mask selects."""
