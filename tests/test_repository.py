@@ -93,3 +93,35 @@ def test_papers_cite_what_the_list_holds():
     text = (ROOT / "paper.md").read_text(encoding="utf-8")
     listed = re.findall(r"^@\w+\{(\w+),", (ROOT / "paper.bib").read_text("utf-8"), re.MULTILINE)
     assert set(re.findall(r"@(\w+)[\];]", text)) == set(listed)
+
+
+def test_the_paper_has_the_form_of_its_journal_and_figures_of_the_readme():
+    text = (ROOT / "paper.md").read_text(encoding="utf-8")
+    sections = re.findall(r"^# (.+)$", text, re.MULTILINE)
+    assert sections == [
+        "Summary",
+        "Statement of need",
+        "State of the field",
+        "Software design",
+        "Research impact statement",
+        "AI usage disclosure",
+        "Acknowledgements",
+        "References",
+    ]
+    assert 750 <= len(text.split("---", 2)[2].split()) <= 1750
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    (at,) = (k for k, line in enumerate(lines) if line.startswith("| data | FNMF |"))
+    (mean,) = (line for line in lines[at:] if line.startswith("| mean of 24 sets |"))
+    cells = (re.split(r"\s*\|\s*", line.strip("| ")) for line in (lines[at], mean))
+    figures = dict(zip(*cells, strict=True))
+    names = {
+        "FNMF": "`fnmf`",
+        "Leiden": "Leiden",
+        "GNMF": "graph regularised NMF",
+        "spectral": "spectral clustering",
+        "k-means": "k-means",
+        "NMF": "NMF",
+    }
+    told = " ".join(text.split())
+    for method, name in names.items():
+        assert f"{float(figures[method].strip('*')):.2f} for {name}" in told

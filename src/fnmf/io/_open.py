@@ -152,7 +152,7 @@ class Sample:
 def _split(content: bytes, encoding: str) -> list[str]:
     text = content.decode(encoding, errors="replace").lstrip("\ufeff")
     # With their ends, and at every kind of end, as the reader of rows does.
-    return list(io.StringIO(text, newline=None))
+    return list(io.StringIO(text, newline=""))
 
 
 def read_sample(path: Path) -> Sample:
@@ -214,7 +214,10 @@ class Lines:
     def chunk(self, size: int) -> str:
         """About ``size`` characters that end with a line; empty at the end of the file."""
         text = self._file.read(size)
-        if not text.endswith("\n"):
+        while text.endswith("\r") and (more := self._file.read(1)):
+            # The second half of a line end belongs to the first.
+            text += more
+        if not text.endswith(("\n", "\r")):
             text += self._file.readline(_LONGEST_LINE)
         if len(text) >= size + _LONGEST_LINE:
             raise TableError(
@@ -242,5 +245,5 @@ def open_lines(path: Path, encoding: str, guessed: bool = False) -> tuple[io.Tex
     errors = "replace" if encoding == "cp1252" else "strict"
     if guessed and encoding.startswith("utf-8"):
         errors = "fnmf.as_windows"
-    file = io.TextIOWrapper(open_bytes(path), encoding=encoding, errors=errors)
+    file = io.TextIOWrapper(open_bytes(path), encoding=encoding, errors=errors, newline="")
     return file, Lines(file, path)

@@ -65,15 +65,15 @@ class Text:
             done = self._skip_header(lines)
             while chunk := lines.chunk(size):
                 columns = self._compiled(chunk, numbers, texts, na_values)
-                n_lines = chunk.count("\n")
-                if columns is not None:
-                    yield range(done + 1, done + 1 + len(columns[numbers[0]])), columns
+                if columns:
+                    n_lines = len(columns[numbers[0]])
+                    yield range(done + 1, done + 1 + n_lines), columns
                 else:
-                    source: Iterable[str] = io.StringIO(chunk)
-                    if not _quotes_end_on_their_line(chunk):
-                        # A cell may go on in the next line, and in the next chunk.
-                        source = chain(source, lines)
-                    rows = self._rows(source, done)
+                    source = list(io.StringIO(chunk, newline=""))
+                    n_lines = len(source)
+                    # A cell may go on in the next line, and in the next chunk.
+                    further = () if _quotes_end_on_their_line(chunk) else lines
+                    rows = self._rows(chain(source, further), done)
                     while some := list(islice(rows, max(1, _ROWS_AT_ONCE // width))):
                         at, cells = zip(*some, strict=True)
                         yield at, dict(enumerate(zip(*cells, strict=True)))
@@ -130,6 +130,8 @@ class Text:
         # Arrow knows no thousands marks and needs a delimiter of one byte.
         if marks.thousands or not delimiter.isascii() or not numbers or not arrow_available():
             return None
+        if "\r" in chunk:
+            chunk = chunk.replace("\r\n", "\n").replace("\r", "\n")
         if chunk[0] == "\n" or "\n\n" in chunk:
             return None
         if '"' in chunk:
@@ -200,4 +202,4 @@ def _quotes_end_on_their_line(chunk: str) -> bool:
         return True
     raw = np.frombuffer(chunk.encode("utf-8", "replace"), dtype=np.uint8)
     parity = np.cumsum(raw == ord('"'), dtype=np.int64)
-    return not (parity[raw == ord("\n")] & 1).any() and parity[-1] % 2 == 0
+    return not (parity[(raw == ord("\n")) | (raw == ord("\r"))] & 1).any() and parity[-1] % 2 == 0
