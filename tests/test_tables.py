@@ -161,3 +161,30 @@ def test_a_table_with_flags_and_small_integers_is_fitted():
     )
     model = FNMF(3, random_state=0).fit(X)
     assert clustering_accuracy(y, model.labels_) > 0.9
+
+
+def test_many_features_of_few_categories_are_a_table():
+    rng = np.random.default_rng(3)
+    y = rng.integers(3, size=400)
+    known = rng.random((400, 10)) < 0.6
+    levels = np.where(known, (y[:, None] + np.arange(10)) % 4, rng.integers(4, size=(400, 10)))
+    model = clusters(np.eye(4)[levels].reshape(400, 40), 3)
+    assert set(model.column_kinds_) == {"category"}
+    assert clustering_accuracy(y, model.labels_) > 0.95
+
+
+def test_copies_of_a_flag_are_no_category():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 100)
+    X = np.c_[4 * y[:, None] + rng.normal(size=(200, 4)), rng.integers(0, 2, 200)]
+    kinds = clusters(np.c_[X - X.min(axis=0), X[:, [4, 4]]], 2).column_kinds_
+    assert list(kinds) == 4 * ["continuous"] + 3 * ["flag"]
+
+
+def test_two_rows_far_from_all_others_are_no_cluster():
+    rng = np.random.default_rng(5)
+    y = rng.permutation(np.repeat([0, 1], (90, 60)))
+    X = rng.normal(0, 2, (2, 6))[y] + rng.normal(size=(150, 6))
+    X[:2] -= 60
+    model = clusters(X - X.min(axis=0), 2)
+    assert clustering_accuracy(y, model.labels_) > 0.85

@@ -154,9 +154,10 @@ def search_context(
     )
 
 
-def duplicate_weights(groups: np.ndarray) -> np.ndarray:
-    """One over the number of copies of each feature."""
-    return 1.0 / np.bincount(groups)[groups]
+def duplicate_weights(groups: np.ndarray, category: np.ndarray | None = None) -> np.ndarray:
+    """What each feature counts so that copies count once, a category one less than its levels."""
+    members = np.bincount(groups)[groups]
+    return np.where(False if category is None else category, members - 1.0, 1.0) / members
 
 
 class Redundancy(NamedTuple):

@@ -52,9 +52,9 @@ def crossfit_relevance(
     else:
         halves = _halves(explained, rng, defaults)
         shares = np.maximum(shares, _explained_by(rows * np.sqrt(shares), halves, *given))
-    # A column counts with all of its features or not at all.
-    kept = np.isin(groups, np.unique(groups[shares > 0]))
-    return np.where(kept, np.maximum(shares, defaults.least_explained), 0)
+    # All features of a column count alike: with what is explained of them in the mean.
+    shares = (np.bincount(groups, shares) / np.bincount(groups))[groups]
+    return np.where(shares > defaults.least_explained, shares, 0)
 
 
 def _halves(

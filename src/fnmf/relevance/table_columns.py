@@ -26,14 +26,15 @@ def column_kinds(rows: np.ndarray, groups: np.ndarray, defaults: Defaults = DEFA
     that exclude each other; ``"integer"``: few whole numbers; ``"constant"``; all others are
     ``"continuous"``.
     """
-    together = np.bincount(groups)[groups]
+    totals = rows @ np.eye(groups.max(initial=0) + 1)[groups]
+    exclusive = (np.nanmax(totals, axis=0) == np.nanmin(totals, axis=0))[groups]
     kinds = []
-    for values, members in zip(rows.T, together, strict=True):
+    for values, one_of in zip(rows.T, exclusive, strict=True):
         levels = np.unique(values[~np.isnan(values)])
         if len(levels) < 2:
             kinds.append(CONSTANT)
         elif len(levels) == 2:
-            kinds.append(CATEGORY if members > 1 else FLAG)
+            kinds.append(CATEGORY if one_of else FLAG)
         elif len(levels) <= defaults.integer_levels and np.all(levels == np.round(levels)):
             kinds.append(INTEGER)
         else:

@@ -90,7 +90,7 @@ def as_table(
     rows, known = (np.where(live, values, rows[0]) for values in (rows, known))
     if len(np.unique(groups[live])) > defaults.table_columns:
         return None
-    if share_units(known[:, live], defaults):
+    if share_units(known[:, live], groups[live], defaults):
         return None
     kinds, given = column_kinds(known, groups, defaults), known
     # Zeros of sparse rows cannot be capped.
@@ -124,9 +124,9 @@ def _mean_and_spread(
     return mean, np.sqrt(np.nansum(weights[:, None] * (known - mean) ** 2, axis=0) / cells)
 
 
-def share_units(known: np.ndarray, defaults: Defaults) -> bool:
+def share_units(known: np.ndarray, groups: np.ndarray, defaults: Defaults) -> bool:
     """Whether columns are many and nearly all that varies is of one unit, as pixels are."""
-    if known.shape[1] < defaults.pixels:
+    if len(np.unique(groups)) < defaults.pixels:
         return False
     lowest, ranges = np.nanmin(known, axis=0), _range(known)
     usual = float(np.median(ranges))
@@ -228,6 +228,9 @@ def _candidate(
     )
     if clusters == "means":
         score /= means_price
+    if np.bincount(labels, minlength=k).min() < least * len(labels) / k:
+        # A few rows far from all others are found again in any half, and yet are no cluster.
+        score *= least
     own = context.table.weights
     associated = [association(one, other, k, own, defaults) for one, other in halves]
     return Candidate(
