@@ -146,9 +146,13 @@ def search_context(
     refreshes: int,
     seed: int,
     defaults: Defaults = DEFAULTS,
+    category: np.ndarray | None = None,
 ) -> SearchContext:
-    """What is known before any candidate is tried; ``groups`` says which features are one."""
-    shares, relatives = duplicate_weights(groups), redundancy(table, defaults)
+    """What is known before any candidate is tried.
+
+    ``groups`` says which features are one column, ``category`` which are levels of a category.
+    """
+    shares, relatives = duplicate_weights(groups, category), redundancy(table, defaults)
     return SearchContext(
         table, n_clusters, n_neighbors, refreshes, seed, shares, *relatives, groups, defaults
     )

@@ -11,12 +11,7 @@ from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
 from fnmf.data import drawn
 from fnmf.execution import RowArray, Runner
 from fnmf.kmeans import best_kmeans
-from fnmf.relevance.candidates import (
-    Candidate,
-    SearchContext,
-    duplicate_weights,
-    search_context,
-)
+from fnmf.relevance.candidates import Candidate, SearchContext, search_context
 from fnmf.relevance.crossfit import unexplained_flags
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.halves import (
@@ -237,9 +232,7 @@ def search_on_sample(
         useless = weights == 0
         # Pixels beside columns of other units which say nothing about them are still pixels.
         if not share_units(columns.given[:, ~useless], columns.groups[~useless], defaults):
-            context = search_context(table, columns.groups, *numbers)
-            shares = duplicate_weights(columns.groups, columns.kinds == CATEGORY)
-            context = replace(context, duplicate_weights=shares)
+            context = search_context(table, columns.groups, *numbers, columns.kinds == CATEGORY)
             if np.isin(columns.kinds[~useless], (FLAG, CATEGORY)).any():
                 # A graph falls into parts along flags and categories, whatever these mean.
                 context = replace(context, defaults=replace(defaults, least_part=np.inf))
