@@ -17,6 +17,7 @@ from fnmf import (
     MiniBatchFNMF,
     RelevanceClusterer,
     SemiFNMF,
+    SemiRelevanceClusterer,
     choose_n_components,
     load,
     save,
@@ -234,14 +235,50 @@ def test_layers_labels_and_streams_take_missing_values(wine):
     assert np.mean(semi.transduction_ == y) > 0.9
     assert np.mean(semi.predict(gaps) == y) > 0.9
     gaps[4] = np.nan
-    with pytest.raises(ValueError, match="row 4 of X has no value at all"):
-        semi.fit(gaps, known)
     for rows in (gaps, sp.csr_array(gaps)):
         stream = MiniBatchFNMF(3, random_state=0, batch_size=40).fit(rows)
         assert clustering_accuracy(y, stream.labels_) > 0.85
         assert np.isfinite(stream.components_).all()
         assert np.isfinite(stream.feature_relevance_).all()
         assert stream.labels_[4] == np.bincount(stream._stream.fitted.labels).argmax()
+
+
+@pytest.mark.parametrize("kind", [SemiFNMF, SemiRelevanceClusterer])
+def test_labels_and_links_of_rows_without_any_value(wine, kind):
+    X, y = wine
+    gaps, known = with_gaps(X, 0.2), np.where(np.arange(len(y)) % 9 == 0, y, -1)
+    known[1], empty = 2, [0, 1, 4]
+    gaps[empty] = np.nan
+    links = {"must_link": [[4, 170], [5, 7], [3, 9]], "cannot_link": [[0, 160], [10, 12]]}
+    model = kind(3, random_state=0).fit(gaps, known, **links)
+    rest = {"must_link": [[2, 4], [1, 6]], "cannot_link": [[7, 9]]}
+    without = kind(3, random_state=0)
+    without.fit(np.delete(gaps, empty, axis=0), np.delete(known, empty), **rest)
+    np.testing.assert_array_equal(np.delete(model.labels_, empty), without.labels_)
+    assert model.rows_without_values_.tolist() == empty
+    # Two of them have labels; the third is in the largest class, which nobody knows.
+    assert model.transduction_[empty].tolist() == [0, 2, np.bincount(without.labels_).argmax()]
+    assert model.sample_confidence_[empty].tolist() == [1, 1, 0]
+    assert model.labelled_[empty].tolist() == model.reached_[empty].tolist() == [True, True, False]
+    np.testing.assert_allclose(model.label_distributions_.sum(axis=1), 1)
+    old = np.setdiff1d(np.arange(len(y)), empty)
+    np.testing.assert_array_equal(model.violated_links_[:, :2], old[without.violated_links_[:, :2]])
+    assert model.predict(gaps[empty]).tolist() == [model.transduction_[4]] * 3
+    unknown = kind(3, random_state=0, unreached="unknown").fit(gaps, known)
+    assert unknown.transduction_[empty].tolist() == [0, 2, -1]
+    with pytest.raises(ValueError, match="class 7 is the label of rows without any value only"):
+        model.fit(gaps, np.where(np.arange(len(y)) == 4, 7, known))
+
+
+def test_a_stream_fills_missing_values_from_the_rows_it_keeps(wine):
+    X, _ = wine
+    gaps = with_gaps(1000 * X, 0.1)
+    stream = MiniBatchFNMF(3, random_state=0, batch_size=40).fit(gaps)
+    found, missing = stream.impute(gaps), np.isnan(gaps)
+    np.testing.assert_array_equal(found[~missing], gaps[~missing])
+    means = np.where(missing, np.nanmean(gaps, axis=0), gaps)
+    errors = [np.mean((one - 1000 * X)[missing] ** 2) for one in (found, means)]
+    assert errors[0] < 0.6 * errors[1]
 
 
 def test_methods_that_take_no_missing_values_say_what_to_do(wine):

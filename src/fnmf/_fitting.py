@@ -49,15 +49,14 @@ def fit_estimator(
     presence = Presence.of(data) if has_missing(data) else None
     if batch is not None:
         if weights is not None:
-            raise ValueError("sample_weight does not go with batch; leave one of them out.")
+            raise ValueError(
+                "sample_weight does not go with batch: neighbours are looked for in each batch by "
+                "itself, where weights have no meaning. Repeat rows that count more than once, "
+                "with their batch, or leave one of both out."
+            )
         kept = slice(None) if presence is None else presence.rows
         settings = settings.with_batch(check_batch(batch, data, kept))
     if presence is not None:
-        if guidance is not None and not presence.rows.all():
-            raise ValueError(
-                f"row {int(np.flatnonzero(~presence.rows)[0])} of X has no value at all, and "
-                "labels and links speak of all rows; leave such rows out."
-            )
         # Rows without any value have no part in the fit; a graph of the user's has them all.
         if not (settings.automatic or presence.rows.all()):
             settings = presence.settings(settings.for_data(data))
@@ -72,7 +71,9 @@ def fit_estimator(
     if counted is not None:
         settings, data = counted.settings(settings), counted.rows
     weights = None if counted is None else counted.distinct.weights
+    told = guidance
     if guidance is not None:
+        guidance = guidance if presence is None else guidance.with_values(presence.rows)
         settings = guidance.settings(settings)
     settings, number = estimator._numbered(settings, data, weights)
     if settings.warm_start or not isinstance(settings.init, str | tuple | list):
@@ -112,6 +113,7 @@ def fit_estimator(
     if presence is not None:
         names = getattr(estimator, "feature_names_in_", None)
         fitted = presence.all_rows(fitted)
+        fitted = fitted if told is None else presence.all_classes(fitted, told.known)
         fitted = replace(fitted, warnings=(*presence.warnings(names), *fitted.warnings))
     number[estimator._number] = settings.n_components
     estimator._adopt(replace(fitted, **number), given)

@@ -13,10 +13,14 @@ from fnmf._fitted import Fitted, FittedClusters
 from fnmf._settings import Settings
 from fnmf.data import IncompleteView, View
 from fnmf.exceptions import EmptyFeatureWarning
+from fnmf.labels.known import Known
 
 Record = TypeVar("Record", bound=FittedClusters)
 # A cell with the model's own value counts beside those of the nearest rows.
 _OWN = 1.0
+# What is added to squared distances, as a share of their mean: equal rows do not count alone.
+_SLIGHT = 0.05
+_TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,37 @@ class Presence:
             held_labels=fitted.labels if fitted.held_labels is None else fitted.held_labels,
         )
 
+    def all_classes(self, fitted: Any, known: Known) -> Any:
+        """A guided record with the rows that have no value.
+
+        They have the class they are labelled with; others are in the largest, and no label
+        reaches them.
+        """
+        empty = np.flatnonzero(~self.rows)
+        if not len(empty):
+            return fitted
+        codes = known.codes[empty]
+        labels, sure = fitted.labels.copy(), fitted.sample_confidence.copy()
+        told = codes >= 0
+        labels[empty[told]], sure[empty[told]] = codes[told], 1
+        shares = fitted.label_distributions
+        sizes = np.bincount(fitted.labels[self.rows], minlength=shares.shape[1])
+        own = np.where(told[:, None], np.eye(len(sizes))[codes], sizes / sizes.sum())
+        places, suspicious = np.flatnonzero(self.rows), fitted.suspicious_labels.copy()
+        suspicious["row"] = places[suspicious["row"]]
+        violated = fitted.violated_links.copy()
+        violated[:, :2] = places[violated[:, :2]]
+        return replace(
+            fitted,
+            labels=labels,
+            sample_confidence=sure,
+            label_distributions=self._spread(shares, own),
+            labelled=known.codes >= 0,
+            reached=self._spread(fitted.reached, told),
+            suspicious_labels=suspicious,
+            violated_links=violated,
+        )
+
     def _spread(self, values: np.ndarray, empty: Any) -> np.ndarray:
         out = np.empty((len(self.rows), *values.shape[1:]), values.dtype)
         out[self.rows], out[~self.rows] = values, empty
@@ -125,7 +160,13 @@ def largest_where_empty(view: View, found: np.ndarray, fitted: FittedClusters) -
     return np.where(view.has_values(), found, largest).astype(found.dtype)
 
 
-def imputed(view: View, model: np.ndarray, kept: Any, missed: np.ndarray) -> np.ndarray:
+def imputed(
+    view: View,
+    model: np.ndarray,
+    kept: Any,
+    missed: np.ndarray,
+    near: tuple[np.ndarray, np.ndarray],
+) -> np.ndarray:
     """Rows whose missing cells are what a model says, and what it missed in the nearest rows.
 
     Parameters
@@ -138,16 +179,27 @@ def imputed(view: View, model: np.ndarray, kept: Any, missed: np.ndarray) -> np.
         Rows of the fit, missing cells NaN.
     missed : ndarray of shape (r, d)
         What the model says of these.
+    near : tuple of ndarray of shape (n, k)
+        The nearest of them, and the squares of how far they are.
     """
     if not isinstance(view, IncompleteView):
         return np.array(view.X)
     out = np.array(view.X)
     gaps = np.asarray(kept, np.float64) - missed
-    for i, near in enumerate(view.fill.nearest):
+    for i, (rows, each) in enumerate(zip(near[0], _nearer_more(near[1]), strict=True)):
         missing = np.isnan(out[i])
         if missing.any():
-            beside = gaps[near[near >= 0]][:, missing]
-            known = np.count_nonzero(~np.isnan(beside), axis=0)
-            value = model[i, missing] + np.nansum(beside, axis=0) / (known + _OWN)
+            beside = gaps[rows][:, missing]
+            known = ~np.isnan(beside)
+            shares, count = each[:, None] * known, known.sum(axis=0)
+            mean = np.nansum(shares * beside, axis=0) / np.maximum(shares.sum(axis=0), _TINY)
+            value = model[i, missing] + mean * count / (count + _OWN)
             out[i, missing] = np.maximum(value, 0)
     return out
+
+
+def _nearer_more(distances: np.ndarray) -> np.ndarray:
+    """What near rows count, (n, k): one over their squared distances."""
+    squares = np.asarray(distances, np.float64)
+    usual = squares.mean(axis=1, keepdims=True)
+    return usual / np.maximum(squares + _SLIGHT * usual, _TINY) + _TINY

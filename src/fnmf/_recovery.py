@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from fnmf._fitted import Fitted
 from fnmf._missing import imputed
+from fnmf.relevance.defaults import DEFAULTS
+
+if TYPE_CHECKING:
+    from fnmf._settings import Settings
+    from fnmf.factorization import Scheme
 
 
 def _recovers_rows(estimator: Any) -> bool:
@@ -28,6 +33,26 @@ def _recovers_rows(estimator: Any) -> bool:
             "recovered from the representation."
         )
     return True
+
+
+def impute_rows(data: Any, fitted: Fitted, settings: Settings, scheme: type[Scheme]) -> np.ndarray:
+    """Rows with their missing cells filled by a model, in its units, (n, d)."""
+    from fnmf.affinity import completed_new, neighbors_of
+    from fnmf.execution import threads
+
+    if not isinstance(data, np.ndarray):
+        raise TypeError("impute takes dense data in memory.")
+    count = min(DEFAULTS.nearest_rows, len(fitted.rows))
+    with threads(settings.n_jobs) as runner:
+        view = completed_new(data, fitted, runner)
+        here, there = scheme.comparable_rows(fitted, view, runner)
+        near = neighbors_of(there, count, runner, queries=here)
+        codes = scheme.encode(fitted, settings, view, runner)
+        model = scheme.decode(fitted, codes) / scheme.lengths(fitted, view, runner)
+    kept = fitted.embedding if fitted.held_codes is None else fitted.held_codes
+    scales = 1.0 if fitted.row_scales is None else fitted.row_scales[:, None]
+    missed = scheme.decode(fitted, kept.astype(np.float64)) / scales
+    return imputed(view, model, fitted.rows, missed, near)
 
 
 class RecoveryMixin:
@@ -84,19 +109,7 @@ class RecoveryMixin:
         >>> bool(np.isnan(model.impute(X)).any())
         False
         """
-        from fnmf.affinity import completed_new
-        from fnmf.execution import threads
-
         check_is_fitted(self)
-        data = self._checked(X)
-        if not isinstance(data, np.ndarray):
-            raise TypeError("impute takes dense data in memory.")
         settings, fitted = self._settings(), Fitted.of(vars(self._light()))
-        with threads(settings.n_jobs) as runner:
-            scheme, view = self._scheme(settings), completed_new(data, fitted, runner)
-            codes = scheme.encode(fitted, settings, view, runner)
-            model = scheme.decode(fitted, codes) / scheme.lengths(fitted, view, runner)
-        kept = fitted.embedding if fitted.held_codes is None else fitted.held_codes
-        scales = 1.0 if fitted.row_scales is None else fitted.row_scales[:, None]
-        missed = scheme.decode(fitted, kept.astype(np.float64)) / scales
-        return self._as_given(imputed(view, model, fitted.rows, missed))
+        rows = impute_rows(self._checked(X), fitted, settings, self._scheme(settings))
+        return self._as_given(rows)

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from fnmf._base import NonNegativeBase
 from fnmf._interpretation import modularity_score
 from fnmf._missing import largest_where_empty
+from fnmf._recovery import impute_rows
 from fnmf.data import Data, is_dask, working_dtype
 from fnmf.validation import check_data, in_ordinary_units
 
@@ -59,6 +60,26 @@ class StreamedRows(NonNegativeBase):
         """
         check_is_fitted(self, msg=self._unfitted())
         return self._new_rows("predict", self._checked(X, reset=False))
+
+    def impute(self, X: ArrayLike) -> np.ndarray:
+        """Samples with their missing values filled, as in :meth:`FNMF.impute`, from kept rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Non-negative data; missing values are NaN.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features)
+        """
+        from fnmf._schemes import SCHEMES
+
+        check_is_fitted(self, msg=self._unfitted())
+        assert self._stream.fitted is not None
+        given = self._checked(X, reset=False), self._stream.fitted, self._pace().settings
+        unit: float = getattr(self, "unit_", 1.0)
+        return impute_rows(*given, SCHEMES["relevance"]) * unit
 
     def score(self, X: ArrayLike | sp.sparray, y: Any = None, sample_weight: Any = None) -> float:
         """How well the clusters of the model hold together in data it has not seen.

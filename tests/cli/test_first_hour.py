@@ -50,7 +50,7 @@ def test_labels_are_joined_to_a_sheet(run, tmp_path):
     for i in range(30):
         book.active.append([f"w{i}", f"2024-01-{i % 28 + 1:02}", 9 * (i % 2) + i / 50, i % 5])
     book.save(tmp_path / "t.xlsx")
-    run("cluster", "t.xlsx", "-k", 2, "--join", *QUICK)
+    run("cluster", "t.xlsx", "-k", 2, "--with-columns", *QUICK)
     found = rows(tmp_path / "t.xlsx-clusters/labels.csv")
     assert found[3]["id"] == found[3]["who"] == "w3"
     assert found[3]["day"] == "2024-01-04"

@@ -44,7 +44,7 @@ def tables(tmp_path):
 
 def test_tables_are_joined_by_the_names_of_rows(run, tmp_path, tables):
     kinds, some = tables
-    said = run("cluster", "visits.csv", "bought.csv", "--on", "id", *QUICK).stdout
+    said = run("cluster", "visits.csv", "bought.csv", "--join", "id", *QUICK).stdout
     assert "20 of 90 rows are not in bought.csv" in said
     folder = tmp_path / "visits.csv-clusters"
     model = fnmf.load(folder / "model.fnmf")
@@ -64,7 +64,7 @@ def test_tables_are_joined_by_the_names_of_rows(run, tmp_path, tables):
     assert clustering_accuracy(kinds, model.labels_) > 0.8
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "Groups of columns" in page
-    run("apply", folder, "visits.csv", "bought.csv", "--on", "id", "-o", "applied")
+    run("apply", folder, "visits.csv", "bought.csv", "--join", "id", "-o", "applied")
     with open(tmp_path / "applied" / "labels.csv", encoding="utf-8") as file:
         found = [int(row["cluster"]) - 1 for row in csv.DictReader(file)]
     assert np.mean(np.array(found) == model.labels_) > 0.95
@@ -88,14 +88,13 @@ def test_columns_named_alike_are_a_group(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["visits.csv", "bought.csv"], "--on COLUMN"),
-        (["visits.csv", "bought.csv", "id", "--join"], "--on id"),
-        (["visits.csv", "--on", "id"], "joins several files"),
-        (["visits.csv", "bought.csv", "--on", "id", "--join"], "--join does not go"),
-        (["visits.csv", "bought.csv", "--on", "id", "--transpose"], "--transpose does not go"),
-        (["visits.csv", "bought.csv", "--on", "id", "--exclude", "shoes"], "no file has such"),
-        (["visits.csv", "twice.csv", "--on", "id"], "several rows of the same name: 'p1'"),
-        (["visits.csv", "bought.csv", "--on", "id", "--method", "gnmf"], "knows no groups"),
+        (["visits.csv", "bought.csv"], "--join COLUMN"),
+        (["visits.csv", "--join", "id"], "joins several files"),
+        (["visits.csv", "bought.csv", "--join", "id", "--with-columns"], "--with-columns does"),
+        (["visits.csv", "bought.csv", "--join", "id", "--transpose"], "--transpose does not go"),
+        (["visits.csv", "bought.csv", "--join", "id", "--exclude", "shoes"], "no file has such"),
+        (["visits.csv", "twice.csv", "--join", "id"], "several rows of the same name: 'p1'"),
+        (["visits.csv", "bought.csv", "--join", "id", "--method", "gnmf"], "knows no groups"),
     ],
 )
 def test_what_cannot_be_joined_is_told(run, tmp_path, tables, words, told):

@@ -95,7 +95,7 @@ def test_strict_stops_with_the_command_that_solves_it(folder, monkeypatch):
 def test_new_rows_go_the_same_way_and_keep_their_names(done, monkeypatch):
     name, record, _, results = done
     monkeypatch.chdir(results.parent)
-    result = CliRunner().invoke(app, ["apply", results.name, name, "--join", "--force"])
+    result = CliRunner().invoke(app, ["apply", results.name, name, "--with-columns", "--force"])
     assert result.exit_code == 0, result.output + result.stderr
     with open(f"{name}-applied/labels.csv", newline="") as file:
         applied = list(csv.DictReader(file))

@@ -19,6 +19,7 @@ from fnmf.affinity._confidence import LabelledRows, confidence, graph_votes, kno
 from fnmf.affinity._incomplete import (
     completed,
     completed_new,
+    filled_anew,
     filled_blocks,
     kept_view,
     refilled,
@@ -62,6 +63,7 @@ __all__ = [
     "confidence",
     "connected_parts",
     "estimate_recall",
+    "filled_anew",
     "filled_blocks",
     "graph_votes",
     "improve",

@@ -33,11 +33,31 @@ def completed(X: Any, runner: Runner, defaults: Defaults = DEFAULTS) -> View:
     X = np.asarray(X)
     references = _references(X, defaults)
     means, factors = _own_units(references, defaults)
-    nearest = _partial(X, references, factors, np.full(X.shape[1], np.inf), runner, defaults)
-    fill = _fill(references, nearest, means, defaults)
-    view = IncompleteView(X, fill)
-    even = Scaling(view.constant(1.0), np.full(X.shape[1], np.inf), factors)
-    return refilled(view, view.scaled(even), runner, defaults)
+    features = Scaling(view_of(X).constant(1.0), np.full(X.shape[1], np.inf), factors)
+    return _filled(X, references, means, features, runner, defaults)
+
+
+def filled_anew(view: View, features: Scaling, runner: Runner, defaults: Defaults) -> View:
+    """The same rows, filled by capped ``features`` times factors as if for the first time."""
+    if not isinstance(view, IncompleteView):
+        return view
+    X: Any = view.X
+    given = X, view.fill.references, view.fill.means, features
+    return _filled(*given, runner, defaults).weighing(view.weights)
+
+
+def _filled(
+    X: np.ndarray,
+    references: np.ndarray,
+    means: np.ndarray,
+    features: Scaling,
+    runner: Runner,
+    defaults: Defaults,
+) -> View:
+    """A view of rows filled by the features they share, and by all of what that gives."""
+    nearest = _partial(X, references, features.columns, features.caps, runner, defaults)
+    view = IncompleteView(X, _fill(references, nearest, means, defaults))
+    return refilled(view, view.scaled(features, drop=True), runner, defaults)
 
 
 def refilled(view: View, weighted: View, runner: Runner, defaults: Defaults = DEFAULTS) -> View:

@@ -50,7 +50,7 @@ def read_and_learn(
 def joined_columns(table: Table, reading: ReadOptions) -> tuple[Sequence[str], Iterator[list[str]]]:
     """Names of the columns, and the cells of every row of ``table`` as they stand in the file."""
     if reading.transpose or table.lines is None:
-        raise UsageError("--join needs a table of text (.csv, .tsv) or of Excel, rows as samples.")
+        raise UsageError("--with-columns needs a table of text or of Excel, rows as samples.")
     names, rows = raw_cells(table.path, reading)
     wanted = iter(table.lines.tolist())
     return names, _matching(rows, wanted)

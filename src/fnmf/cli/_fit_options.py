@@ -51,11 +51,11 @@ MoreTables = Annotated[
     list[Path] | None,
     typer.Argument(
         metavar="FILE",
-        help="Further tables of the same rows, joined by the column --on.",
+        help="Further tables of the same rows; --join names the column they share.",
         show_default=False,
     ),
 ]
-On = Annotated[
+Join = Annotated[
     str | None,
     option(
         "Reading",
@@ -110,7 +110,7 @@ class Model:
             show_default=False,
         ),
     ] = None
-    on: On = None
+    join: Join = None
     groups: Annotated[
         str | None,
         option(

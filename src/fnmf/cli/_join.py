@@ -25,27 +25,26 @@ class Sources:
     ----------
     files : tuple of Path
         Tables, the first of which names the run.
-    on : str or None
+    join : str or None
         Column that names the rows in all of them.
     sign : str or None
         Columns named alike up to this sign are a group.
     """
 
     files: tuple[Path, ...]
-    on: str | None = None
+    join: str | None = None
     sign: str | None = None
 
-    def check(self, reading: "Reading", join: bool, large: bool) -> None:
+    def check(self, reading: "Reading", with_columns: bool, large: bool) -> None:
         """Raise if other options contradict several tables."""
         if len(self.files) == 1:
-            if self.on is not None:
-                raise UsageError("--on joins several files; name them all, or leave it out.")
+            if self.join is not None:
+                raise UsageError("--join joins several files; name them all, or leave it out.")
             return
-        if self.on is None:
-            lost = next((file for file in self.files[1:] if not file.exists()), None)
-            name = "COLUMN" if lost is None else str(lost)
-            raise UsageError(f"Several files are joined by a column of row names: --on {name}.")
-        refused = {"--join": join, "--id-column": reading.id_column, "--labels": reading.labels}
+        if self.join is None:
+            raise UsageError("Several files are joined by a column of row names: --join COLUMN.")
+        refused: dict[str, object] = {"--with-columns": with_columns}
+        refused |= {"--id-column": reading.id_column, "--labels": reading.labels}
         refused |= {"--memory or --scheduler": large}
         for option, given in refused.items():
             if given:
@@ -61,7 +60,7 @@ class Sources:
             return read(first, how, problems)
         if how.transpose:
             raise UsageError("--transpose does not go with several files; leave it out.")
-        plain = replace(how, id_column=self.on, exclude=[], required=(), texts=())
+        plain = replace(how, id_column=self.join, exclude=[], required=(), texts=())
         tables = [read(first, plain, problems)]
         tables += [read(one, replace(plain, label_column=None), problems) for one in self.files[1:]]
         return _joined(tables, set(how.exclude))

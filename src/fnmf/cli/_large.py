@@ -33,7 +33,7 @@ _WHOLE = (
     *("--known", "--batch", "--layers"),
     *("--exclude", "--delimiter", "--decimal", "--thousands", "--header", "--no-header"),
     *("--encoding", "--na", "--number-duplicates", "--transpose", "--layer", "--raw"),
-    *("--float32", "--restarts", "--join", "--strict"),
+    *("--float32", "--restarts", "--join", "--with-columns", "--strict"),
 )
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 

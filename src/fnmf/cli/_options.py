@@ -140,8 +140,8 @@ class Output:
     ] = None
     force: Annotated[bool, option(_OUTPUT, "Replace older results.", "--force")] = False
     as_json: Json = False
-    join: Annotated[
-        bool, option(_OUTPUT, "Put the columns of FILE beside the labels.", "--join")
+    with_columns: Annotated[
+        bool, option(_OUTPUT, "Put the columns of FILE beside the labels.", "--with-columns")
     ] = False
     rows_are: RowsAre = None
 

@@ -252,7 +252,7 @@ class Run:
         sure = getattr(self.model, "sample_confidence_", None)
         second = getattr(self.model, "second_labels_", None)
         labels = Labels(ids, self.model.labels_, self.names, self.table.labels, sure, second)
-        joined = joined_columns(self.table, self.reading) if self.output.join else None
+        joined = joined_columns(self.table, self.reading) if self.output.with_columns else None
 
         def check() -> None:
             check_folder(folder, RUN_FILES, self.output.force, [self.file, *self.files[1:]])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from fnmf.cli import _options as options
 from fnmf.cli._errors import UsageError, handled
-from fnmf.cli._fit_options import MoreTables, On
+from fnmf.cli._fit_options import Join, MoreTables
 from fnmf.cli._folder import APPLY_FILES
 from fnmf.cli._groups import grouped
 
@@ -25,7 +25,7 @@ def apply(
     reading: options.Reading,
     output: options.Output,
     more: MoreTables = None,
-    on: On = None,
+    join: Join = None,
 ) -> None:
     """Label new rows with a model that 'fnmf cluster' wrote.
 
@@ -36,14 +36,14 @@ def apply(
     \b
     Examples:
       fnmf apply customers.csv-clusters new.csv
-      fnmf apply customers.csv-clusters/model.fnmf new.csv --join -o labelled
-      fnmf apply visits.csv-clusters visits2.csv purchases2.csv --on customer
+      fnmf apply customers.csv-clusters/model.fnmf new.csv --with-columns -o labelled
+      fnmf apply visits.csv-clusters visits2.csv purchases2.csv --join customer
     """
     with handled() as outcome:
         from fnmf.cli._join import Sources
 
-        sources = Sources((file, *(more or ())), on)
-        sources.check(reading, output.join, large=False)
+        sources = Sources((file, *(more or ())), join)
+        sources.check(reading, output.with_columns, large=False)
         folder = output.out or Path(f"{file.resolve().name}-applied")
         from fnmf.cli._folder import check_folder
 
@@ -54,7 +54,7 @@ def apply(
         reading.add_labels(table)
         record = _record(model, file, table, labels, info)
         joined = None
-        if output.join:
+        if output.with_columns:
             from fnmf.cli._data import joined_columns
 
             joined = joined_columns(table, how)

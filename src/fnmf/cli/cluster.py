@@ -43,10 +43,10 @@ def cluster(
     \b
     Examples:
       fnmf cluster customers.csv
-      fnmf cluster customers.csv -k 4 --rows-are customers --join
+      fnmf cluster customers.csv -k 4 --rows-are customers --with-columns
       fnmf cluster cells.h5ad --layer counts
       fnmf cluster customers.csv --known kind
-      fnmf cluster visits.csv purchases.csv --on customer
+      fnmf cluster visits.csv purchases.csv --join customer
       fnmf cluster customers.csv --method kmeans -k 4 -o kmeans-clusters
     """
     with handled() as outcome:
@@ -57,8 +57,8 @@ def cluster(
         check_known(model, reading, refused | {"--checkpoint": running.checkpoint})
         from fnmf.cli._join import Sources
 
-        sources = Sources((file, *(more or ())), model.on, model.groups)
-        sources.check(reading, output.join, bool(running.memory or running.scheduler))
+        sources = Sources((file, *(more or ())), model.join, model.groups)
+        sources.check(reading, output.with_columns, bool(running.memory or running.scheduler))
         folder = output.out or Path(f"{file.resolve().name}-clusters")
         from fnmf.cli._folder import check_folder
         from fnmf.cli._models import OURS, load_plugins, make_model

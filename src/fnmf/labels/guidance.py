@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fnmf._settings import Settings
-from fnmf.labels.known import Known
+from fnmf.labels.known import UNKNOWN, Known
 from fnmf.labels.links import NO_LINKS, Links
 
 # As many different labels as labelled samples are no classes, if there are more of them.
@@ -57,6 +57,22 @@ class Guidance:
             for links in (self.must, self.cannot)
         )
         return replace(self, known=known, must=must, cannot=cannot)
+
+    def with_values(self, rows: np.ndarray) -> Guidance:
+        """The same of the rows that have any value; links of others hold nothing together."""
+        codes = self.known.codes[rows]
+        alone = np.setdiff1d(self.known.codes, [*codes, UNKNOWN])
+        if len(alone):
+            raise ValueError(
+                f"class {self.known.classes[alone[0]]!s} is the label of rows without any value "
+                "only; label another row, or leave these out."
+            )
+        kept, places = np.flatnonzero(rows), (self.must, self.cannot)
+        must, cannot = (
+            Links(links.pairs[there], links.sure[there])
+            for links, there in ((one, rows[one.pairs].all(axis=1)) for one in places)
+        )
+        return replace(self, must=must, cannot=cannot).at(kept)
 
     def settings(self, settings: Settings) -> Settings:
         """Settings with at least as many clusters as there are labelled classes."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from fnmf._settings import Settings
 from fnmf.affinity import Nearest, adaptive_weights, neighbors_of
-from fnmf.data import View
+from fnmf.data import IncompleteView, View
 from fnmf.execution import BlockSource, RowArray, Runner
 from fnmf.labels.linear import Linear
 from fnmf.labels.opinions import plain_rows, said_of
@@ -130,4 +130,11 @@ def class_distributions(
     # A row that the fit has seen is what it was.
     seen = distances[:, 0] == 0
     found[seen] = tables.shares[indices[seen, 0]]
-    return found, tables.reached[near.indices].any(axis=1)
+    reached = tables.reached[near.indices].any(axis=1)
+    if isinstance(view, IncompleteView):
+        # Of a row without any value all that is known is how large the classes are.
+        empty = ~view.has_values()
+        labels = fitted.labels if fitted.held_labels is None else fitted.held_labels
+        found[empty] = np.bincount(labels, minlength=found.shape[1]) / len(labels)
+        reached[empty] = False
+    return found, reached

@@ -73,7 +73,7 @@ from fnmf.relevance.prepare import (
     prepare,
 )
 from fnmf.relevance.record import unfinished_record
-from fnmf.relevance.refill import refilled_by_weights
+from fnmf.relevance.refill import most_unused, refilled_by_choice
 from fnmf.relevance.representation import code_smoothness, run_with, smoothed_codes
 from fnmf.relevance.results import FactorizedClusters, FoundClusters, SmoothedCodes
 
@@ -166,22 +166,30 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
 
 def search_features(inputs: Inputs, seed: int) -> tuple[Choice, FeatureStatistics]:
     """Step 2: preparations searched on a sample, and values capped as the chosen one asks."""
-    statistics, settings, runner = inputs.statistics, inputs.settings, inputs.runner
+    statistics, runner = inputs.statistics, inputs.runner
     inputs.progress.enter(Stage.SEARCH)
-    if settings.batch is None:
-        choice = choose_preparation(statistics, settings, seed, runner, inputs.defaults)
-    else:
-        rows = largest_batch(settings.batch)
-        one = feature_statistics(statistics.view.subset(rows), runner, signed=settings.signed)
-        choice = choose_preparation(one, settings, seed, runner, inputs.defaults)
-        choice = replace(choice, sample=rows[choice.sample])
+    choice = _choice(inputs, statistics, seed)
+    if statistics.view.incomplete:
+        statistics = refilled_by_choice(statistics, choice, runner, inputs.defaults)
+        if most_unused(choice.weights):
+            # The first search saw cells that were filled by features which do not count.
+            choice = _choice(inputs, statistics, seed)
+            statistics = refilled_by_choice(statistics, choice, runner, inputs.defaults)
     inputs.progress.say(choice.report())
     if choice.columns is not None:
         statistics = statistics.capped_at(choice.columns.caps)
-    if statistics.view.incomplete:
-        how = choice.units, choice.weights, choice.unit
-        statistics = refilled_by_weights(statistics, *how, runner, inputs.defaults)
     return choice, statistics
+
+
+def _choice(inputs: Inputs, statistics: FeatureStatistics, seed: int) -> Choice:
+    """The best preparation of a sample, which is of one batch if there are several."""
+    settings, runner, defaults = inputs.settings, inputs.runner, inputs.defaults
+    if settings.batch is None:
+        return choose_preparation(statistics, settings, seed, runner, defaults)
+    rows = largest_batch(settings.batch)
+    one = feature_statistics(statistics.view.subset(rows), runner, signed=settings.signed)
+    choice = choose_preparation(one, settings, seed, runner, defaults)
+    return replace(choice, sample=rows[choice.sample])
 
 
 def cluster_affinity(

@@ -13,15 +13,16 @@ _PROBES, _PRECISION = 6, 1e4
 
 
 def row_preparations(table: SampleTable, defaults: Defaults = DEFAULTS) -> tuple[str, ...]:
-    """Both, unless samples have one length already, or columns are measures of different things."""
+    """Both, unless samples have one length already, or columns are measures of different things.
+
+    Nobody knows how long samples are that have few features, of which some are missing.
+    """
     lengths = table.lengths
     if lengths.std() <= defaults.negligible * lengths.mean():
         return ("unit",)
-    return (
-        ("own",)
-        if _one_dominates(table, defaults) and _zero_is_arbitrary(table, defaults)
-        else ("unit", "own")
-    )
+    unsure = table.observed is not None and table.shape[1] <= defaults.table_columns
+    different = _one_dominates(table, defaults) and _zero_is_arbitrary(table, defaults)
+    return ("own",) if unsure or different else ("unit", "own")
 
 
 def column_preparations(
