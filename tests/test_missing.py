@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import load_digits, load_wine
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import minmax_scale
 
@@ -270,6 +270,30 @@ def test_labels_and_links_of_rows_without_any_value(wine, kind):
         model.fit(gaps, np.where(np.arange(len(y)) == 4, 7, known))
 
 
+def test_useless_features_have_no_part_in_what_cells_are_filled_with():
+    """By all features clusters are right for .89 of the samples, by those that count for .93."""
+    X, y = load_digits(return_X_y=True)
+    X, y = X[y < 6][:400], y[y < 6][:400]
+    found = []
+    for draw in range(3):
+        rng = np.random.default_rng(draw)
+        rows = np.hstack([X, rng.uniform(0, 16, (len(X), 320))])
+        gaps = np.where(rng.random(rows.shape) < 0.4, np.nan, rows)
+        labels = RelevanceClusterer(6, random_state=0).fit_predict(gaps)
+        found.append(clustering_accuracy(y, labels))
+    assert np.mean(found) > 0.91
+
+
+def test_rows_of_few_features_with_gaps_keep_their_lengths():
+    """Cells of this draw made directions look better than they are: .82 of the samples right."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X = minmax_scale(X)
+    gaps = np.where(np.random.default_rng(1).random(X.shape) < 0.3, np.nan, X)
+    model = RelevanceClusterer(2, random_state=0).fit(gaps)
+    assert {one["rows"] for one in model.chosen_} == {"own"}
+    assert clustering_accuracy(y, model.labels_) > 0.92
+
+
 def test_a_stream_fills_missing_values_from_the_rows_it_keeps(wine):
     X, _ = wine
     gaps = with_gaps(1000 * X, 0.1)
@@ -353,7 +377,7 @@ def test_imputed_values_are_nearer_than_means():
     assert found.min() >= 0
     error = np.sqrt(np.mean((found - X)[missing] ** 2))
     means = np.broadcast_to(np.nanmean(gaps, axis=0), X.shape)
-    assert error < 0.6 * np.sqrt(np.mean((means - X)[missing] ** 2))
+    assert error < 0.54 * np.sqrt(np.mean((means - X)[missing] ** 2))
     np.testing.assert_array_equal(model.impute(X), X)
 
 
