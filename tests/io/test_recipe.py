@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import fnmf
-from fnmf.io import REMEDIES, Prepared, Recipe, Table, TableError, read_table
+from fnmf.io import REMEDIES, Prepared, Recipe, Table, TableError, decide, read_table
 
 HEADER = "name,city,from,to,a,b,c\n"
 
@@ -124,3 +124,17 @@ def test_rows_that_lack_columns_are_refused_with_their_names():
 
 def test_the_library_names_no_option_of_the_command():
     assert not any("--" in text for text in REMEDIES.values())
+
+
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [(1, "a cell that is no number counts as missing"), (2, "2 cells that are no numbers count")],
+)
+def test_cells_that_are_no_numbers_are_decided_to_be_missing(tmp_path, bad, words):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "x,1\n" * bad + "".join(f"{i % 7},{i % 5}\n" for i in range(30)))
+    problems = []
+    table = read_table(path, problems=problems)
+    assert decide(table, problems) == []
+    assert any(f"column 'a': {words}" in note for note in table.notes)
+    assert np.isnan(table.X[:, 0]).sum() == bad

@@ -49,10 +49,12 @@ def _settled(table: Table, problem: TableError, plain: bool) -> bool:
     if problem.remedy != "cell" or not plain:
         return False
     name, facts = str(problem.facts["column"]), problem.facts
-    told = f"{facts['count']:,} cells of column {name!r} that are no numbers"
     shown = listed(facts["cells"], _FEW_TEXTS)
     if facts["distinct"] <= _FEW_TEXTS or facts["count"] <= _FEW_CELLS * len(table.X):
-        text = f"{told} count as missing: {shown}"
+        count = facts["count"]
+        what = f"{count:,} cells that are no numbers count"
+        what = "a cell that is no number counts" if count == 1 else what
+        text = f"column {name!r}: {what} as missing: {shown}"
         table.notes.append(Note(text, "exclude", why="the rest of it is numbers", column=name))
     else:
         table.leave_out([name])
