@@ -36,12 +36,15 @@ class Lists(NamedTuple):
     graph: sp.csr_array
     similarity: np.ndarray
     degree: np.ndarray
+    rows: np.ndarray
 
     @classmethod
     def of(cls, graph: sp.csr_array) -> "Lists":
         # Double precision for all graphs: another version of the loops would have to be loaded.
         similarity = graph.data.astype(np.float64, copy=False)
-        return cls(graph, similarity, np.asarray(graph.sum(axis=1), np.float64).ravel())
+        rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+        degree = np.asarray(graph.sum(axis=1), np.float64).ravel()
+        return cls(graph, similarity, degree, rows)
 
 
 def improve(
@@ -55,7 +58,7 @@ def improved(
     lists: Lists, labels: np.ndarray, n_clusters: int, defaults: Defaults = DEFAULTS
 ) -> Partition:
     """The same for a graph of which many partitions are tried."""
-    graph, similarity, degree = lists
+    graph, similarity, degree, _ = lists
     labels = labels.astype(np.int64)
     if degree.sum() == 0:
         return Partition(labels, 0.0)
@@ -128,10 +131,13 @@ def modularity(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> floa
 
 def ties_between(graph: sp.csr_array, labels: np.ndarray, n_clusters: int) -> np.ndarray:
     """Share of all ties that lead from one cluster to another, (n_clusters, n_clusters)."""
-    pairs = graph.tocoo(copy=False)
-    rows, columns = (labels[side].astype(np.int64) for side in pairs.coords)
-    ties = np.bincount(rows * n_clusters + columns, pairs.data, n_clusters**2)
-    ties = ties.reshape(n_clusters, n_clusters)
+    return _ties_between(Lists.of(graph), labels, n_clusters)
+
+
+def _ties_between(lists: Lists, labels: np.ndarray, n_clusters: int) -> np.ndarray:
+    labels = labels.astype(np.int64, copy=False)
+    pairs = (n_clusters * labels)[lists.rows] + labels[lists.graph.indices]
+    ties = np.bincount(pairs, lists.similarity, n_clusters**2).reshape(n_clusters, n_clusters)
     total = ties.sum()
     return ties / total if total > 0 else ties
 
@@ -183,7 +189,7 @@ def _promising(
 ) -> list[_Exchange]:
     """For every cluster that can be cut the best two to join; the best few of these."""
     # Halves are numbered 0 … k − 1 and k … 2k − 1.
-    ties = ties_between(lists.graph, np.where(second, labels + k, labels), 2 * k)
+    ties = _ties_between(lists, np.where(second, labels + k, labels), 2 * k)
     volumes = ties.sum(axis=1)
     joined = 2 * (ties - resolution(k, defaults) * np.outer(volumes, volumes))
     whole, between = (one.reshape(2, k, 2, k).sum(axis=(0, 2)) for one in (joined, ties))

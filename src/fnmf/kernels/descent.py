@@ -74,31 +74,46 @@ def descend_rows(
     given = values, cross, scales, grams, similarity, degree
     exact, *others = (np.ascontiguousarray(one, np.float64) for one in given)
     c = values.shape[1]
-    _descend(exact, *others, pointers, near, float(strength), int(rounds), np.zeros((2 + c, c)))
+    room = np.empty((c, c)), np.zeros(c), np.empty(c)
+    # In turn means one step of each row before the next step of any.
+    how = float(strength), *((int(rounds), 1) if strength > 0 else (1, int(rounds)))
+    _descend(exact, *others, pointers, near, *how, *room)
     if exact is not values:
         values[:] = exact
 
 
 @njit(nogil=True, cache=True)
-def _descend(values, cross, scales, grams, similarity, degree, pointers, near, beta, rounds, room):  # type: ignore[no-untyped-def]
+def _descend(  # type: ignore[no-untyped-def]
+    values,
+    cross,
+    scales,
+    grams,
+    similarity,
+    degree,
+    pointers,
+    near,
+    strength,
+    turns,
+    steps,
+    hessian,
+    pull,
+    slopes,
+):
     n_rows, n_components = values.shape
-    single, own, tied = grams.shape[0] == 1, scales.shape[0] > 1, beta > 0
-    pull, slopes, hessian = room[0], room[1], room[2:]
     scale, drag = 1.0, 0.0
-    # In turn means one step of each before the next step of any.
-    turns, steps = (rounds, 1) if tied else (1, rounds)
     for _ in range(turns):
         for i in range(n_rows):
-            if own or i == 0:
-                if single:
+            if scales.shape[0] > 1 or i == 0:
+                if grams.shape[0] == 1:
                     scale, hessian = scales[i, 0], grams[0]
                 else:
                     mix_grams(scales[i], grams, hessian)
-            if tied:
-                pull[:] = 0
+            if strength > 0:
+                for a in range(n_components):
+                    pull[a] = 0
                 for entry in range(pointers[i], pointers[i + 1]):
-                    weight, k = beta * similarity[entry], near[entry]
+                    weight, k = strength * similarity[entry], near[entry]
                     for a in range(n_components):
                         pull[a] += weight * values[k, a]
-                drag = beta * degree[i]
+                drag = strength * degree[i]
             descend_row(values[i], cross[i], pull, scale, hessian, drag, steps, slopes)

@@ -105,54 +105,14 @@ def _within(
 
     ``numbers`` has the random numbers of a group in each row.
     """
-    # Double precision for all rows: another version of the loops would have to be compiled.
-    rows, labels = np.ascontiguousarray(rows, np.float64), np.zeros(len(rows), np.int64)
-    sizes = np.bincount(groups)
-    ends, order = np.cumsum(sizes), np.argsort(groups, kind="stable")
-    for done, group in enumerate(np.flatnonzero(sizes >= max(fewest, 1))):
-        members = order[ends[group] - sizes[group] : ends[group]]
-        part, own = rows[members], weights[members]
-        centres = part[chosen_rows(part, own, n_clusters, numbers[done])]
-        labels[members] = _lloyd(part, own, centres)
+    # Groups lie one after the other. Double precision for all rows: another version of the loops
+    # would have to be compiled.
+    order, ends = np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))
+    rows, weights = np.asarray(rows, np.float64)[order], np.asarray(weights, np.float64)[order]
+    found, labels = np.zeros(len(rows), np.int64), np.empty(len(rows), np.int64)
+    _run(rows, weights, n_clusters, numbers, ends, max(fewest, 1), _MOST_ITERATIONS, found)
+    labels[order] = found
     return labels
-
-
-def _lloyd(rows: np.ndarray, weights: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Assign and average until no sample moves; a centre without samples stays where it is."""
-    labels, counts = np.full(len(rows), -1), np.empty(len(centres))
-    _settle(rows, weights, centres, labels, np.empty_like(centres), counts)
-    return labels
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def _settle(rows, weights, centres, labels, sums, counts):  # type: ignore[no-untyped-def]
-    (n, d), k = rows.shape, len(centres)
-    for _ in range(_MOST_ITERATIONS):
-        for a in range(k):
-            counts[a] = 0
-            for f in range(d):
-                sums[a, f] = 0
-        moved = 0
-        for i in range(n):
-            best, nearest = 0, np.inf
-            for a in range(k):
-                distance = 0.0
-                for f in range(d):
-                    gap = rows[i, f] - centres[a, f]
-                    distance += gap * gap
-                if distance < nearest:
-                    best, nearest = a, distance
-            if labels[i] != best:
-                labels[i] = best
-                moved += 1
-            counts[best] += weights[i]
-            for f in range(d):
-                sums[best, f] += weights[i] * rows[i, f]
-        if moved == 0:
-            break
-        for a in range(k):
-            for f in range(d if counts[a] > 0 else 0):
-                centres[a, f] = sums[a, f] / counts[a]
 
 
 def numbers_for(n_clusters: int) -> int:
@@ -164,46 +124,103 @@ def chosen_rows(
     X: np.ndarray, weights: np.ndarray, n_clusters: int, numbers: np.ndarray
 ) -> np.ndarray:
     """Which rows become centres, by random numbers from 0 to 1; a row counts as its weight."""
-    mass = np.cumsum(weights, dtype=np.float64)
-    place = np.searchsorted(mass, numbers[0] * mass[-1], side="right")
-    chosen = np.full(n_clusters, min(place, len(X) - 1), np.int64)
-    n_trials = (len(numbers) - 1) // max(n_clusters - 1, 1)
-    distances = np.full((1 + max(n_trials, 1), len(X)), np.inf, X.dtype)
-    _choose(X, weights, numbers, n_trials, distances, mass, chosen)
+    own = numbers[None], np.array([len(X)]), 1, 0, np.empty(len(X), np.int64)
+    return _run(X, weights, n_clusters, *own)
+
+
+def _run(
+    rows: np.ndarray,
+    weights: np.ndarray,
+    n_clusters: int,
+    numbers: np.ndarray,
+    ends: np.ndarray,
+    fewest: int,
+    most: int,
+    labels: np.ndarray,
+) -> np.ndarray:
+    """Fill ``labels`` of groups that end at ``ends``; returns what the last one began with."""
+    kind, n_trials = rows.dtype, max((numbers.shape[1] - 1) // max(n_clusters - 1, 1), 1)
+    distances, mass = np.empty((1 + n_trials, len(rows)), kind), np.empty(len(rows))
+    chosen, counts = np.zeros(n_clusters, np.int64), np.empty(n_clusters)
+    centres, sums = np.empty((2, n_clusters, rows.shape[1]), kind)
+    room = distances, mass, chosen, centres, sums, counts
+    _cluster(rows, weights, numbers, ends, fewest, most, *room, labels)
     return chosen
 
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def _choose(X, weights, numbers, n_trials, distances, mass, chosen):  # type: ignore[no-untyped-def]
-    """``distances`` to the nearest centre come first, then those with each candidate."""
-    n_samples, used, total = len(X), 1, 0.0
-    for number in range(len(chosen)):
-        below, smallest, nearest = 0.0, np.inf, 1
-        for i in range(n_samples if number > 0 else 0):
-            below += weights[i] * distances[0, i]
-            mass[i] = below
-        for trial in range(n_trials if number > 0 else 1):
-            candidate = chosen[0]
-            if number > 0:
-                place = numbers[used] * total
+def _cluster(  # type: ignore[no-untyped-def]
+    X, weights, numbers, ends, fewest, most, distances, mass, chosen, centres, sums, counts, labels
+):
+    """Centres are chosen, then assigned to and averaged until no sample moves.
+
+    ``distances`` to the nearest centre come first, then those with each candidate. A centre
+    without samples stays where it is.
+    """
+    k, d, stop, done = len(chosen), X.shape[1], 0, 0
+    for group in range(len(ends)):
+        start, stop = stop, ends[group]
+        if stop - start < fewest:
+            continue
+        used, total = 0, 0.0
+        for number in range(k):
+            below, smallest, nearest = 0.0, np.inf, 1
+            for i in range(start, stop):
+                below += weights[i] * distances[0, i] if number > 0 else weights[i]
+                mass[i] = below
+            if number == 0:
+                total = below
+            for trial in range(1, len(distances) if number > 0 else 2):
+                place = numbers[done, used] * total
                 used += 1
-                candidate, end = 0, n_samples - 1
+                candidate, end = start, stop - 1
                 while candidate < end:
                     middle = (candidate + end) // 2
-                    if mass[middle] < place:
+                    if mass[middle] < place or (number == 0 and mass[middle] == place):
                         candidate = middle + 1
                     else:
                         end = middle
-            reached = 0.0
-            for i in range(n_samples):
-                square = X.dtype.type(0)
-                for k in range(X.shape[1]):
-                    gap = X[i, k] - X[candidate, k]
-                    square += gap * gap
-                distances[1 + trial, i] = min(square, distances[0, i])
-                reached += weights[i] * distances[1 + trial, i]
-            if reached < smallest:
-                smallest, nearest, chosen[number] = reached, 1 + trial, candidate
-        total = smallest
-        for i in range(n_samples):
-            distances[0, i] = distances[nearest, i]
+                reached = 0.0
+                for i in range(start, stop):
+                    square = X.dtype.type(0)
+                    for f in range(d):
+                        gap = X[i, f] - X[candidate, f]
+                        square += gap * gap
+                    if number > 0 and distances[0, i] < square:
+                        square = distances[0, i]
+                    distances[trial, i] = square
+                    reached += weights[i] * square
+                if reached < smallest:
+                    smallest, nearest, chosen[number] = reached, trial, candidate
+            total = smallest
+            for i in range(start, stop):
+                distances[0, i] = distances[nearest, i]
+            for f in range(d):
+                centres[number, f] = X[chosen[number], f]
+        done += 1
+        for turn in range(most):
+            for a in range(k):
+                counts[a] = 0
+                for f in range(d):
+                    sums[a, f] = 0
+            moved = 0
+            for i in range(start, stop):
+                best, closest = 0, np.inf
+                for a in range(k):
+                    distance = 0.0
+                    for f in range(d):
+                        gap = X[i, f] - centres[a, f]
+                        distance += gap * gap
+                    if distance < closest:
+                        best, closest = a, distance
+                if turn == 0 or labels[i] != best:
+                    labels[i] = best
+                    moved += 1
+                counts[best] += weights[i]
+                for f in range(d):
+                    sums[best, f] += weights[i] * X[i, f]
+            if moved == 0:
+                break
+            for a in range(k):
+                for f in range(d if counts[a] > 0 else 0):
+                    centres[a, f] = sums[a, f] / counts[a]
