@@ -150,7 +150,7 @@ def _run(
 
 @njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def _cluster(  # type: ignore[no-untyped-def]
-    X, weights, numbers, ends, fewest, most, distances, mass, chosen, centres, sums, counts, labels
+    X, masses, numbers, ends, fewest, most, distances, mass, chosen, centres, sums, counts, labels
 ):
     """Centres are chosen, then assigned to and averaged until no sample moves.
 
@@ -162,10 +162,12 @@ def _cluster(  # type: ignore[no-untyped-def]
         start, stop = stop, ends[group]
         if stop - start < fewest:
             continue
-        used, total = 0, 0.0
+        # Places that cannot be negative are read without a look whether they are.
+        rows, weights, found = X[start:stop], masses[start:stop], labels[start:stop]
+        n, used, total = len(rows), 0, 0.0
         for number in range(k):
             below, smallest, nearest = 0.0, np.inf, 1
-            for i in range(start, stop):
+            for i in range(n):
                 below += weights[i] * distances[0, i] if number > 0 else weights[i]
                 mass[i] = below
             if number == 0:
@@ -173,7 +175,7 @@ def _cluster(  # type: ignore[no-untyped-def]
             for trial in range(1, len(distances) if number > 0 else 2):
                 place = numbers[done, used] * total
                 used += 1
-                candidate, end = start, stop - 1
+                candidate, end = 0, n - 1
                 while candidate < end:
                     middle = (candidate + end) // 2
                     if mass[middle] < place or (number == 0 and mass[middle] == place):
@@ -181,10 +183,10 @@ def _cluster(  # type: ignore[no-untyped-def]
                     else:
                         end = middle
                 reached = 0.0
-                for i in range(start, stop):
+                for i in range(n):
                     square = X.dtype.type(0)
                     for f in range(d):
-                        gap = X[i, f] - X[candidate, f]
+                        gap = rows[i, f] - rows[candidate, f]
                         square += gap * gap
                     if number > 0 and distances[0, i] < square:
                         square = distances[0, i]
@@ -193,10 +195,10 @@ def _cluster(  # type: ignore[no-untyped-def]
                 if reached < smallest:
                     smallest, nearest, chosen[number] = reached, trial, candidate
             total = smallest
-            for i in range(start, stop):
+            for i in range(n):
                 distances[0, i] = distances[nearest, i]
             for f in range(d):
-                centres[number, f] = X[chosen[number], f]
+                centres[number, f] = rows[chosen[number], f]
         done += 1
         for turn in range(most):
             for a in range(k):
@@ -204,21 +206,21 @@ def _cluster(  # type: ignore[no-untyped-def]
                 for f in range(d):
                     sums[a, f] = 0
             moved = 0
-            for i in range(start, stop):
+            for i in range(n):
                 best, closest = 0, np.inf
                 for a in range(k):
                     distance = 0.0
                     for f in range(d):
-                        gap = X[i, f] - centres[a, f]
+                        gap = rows[i, f] - centres[a, f]
                         distance += gap * gap
                     if distance < closest:
                         best, closest = a, distance
-                if turn == 0 or labels[i] != best:
-                    labels[i] = best
+                if turn == 0 or found[i] != best:
+                    found[i] = best
                     moved += 1
                 counts[best] += weights[i]
                 for f in range(d):
-                    sums[best, f] += weights[i] * X[i, f]
+                    sums[best, f] += weights[i] * rows[i, f]
             if moved == 0:
                 break
             for a in range(k):
