@@ -183,7 +183,7 @@ class MiniBatchFNMF(StreamedRows):
     def _fit(self, X: Any, sample_weight: Any, y: Any = None) -> None:
         """A stream of its own, of all rows and the classes that some of them have."""
         pace, data = self._pace(), self._checked(X, reset=True)
-        pace.settings.for_data(data)
+        pace.numbered(0).settings.for_data(data)
         weights, given = check_sample_weight(sample_weight, data), read_labels(y, data.shape[0])
         self._begin(data)
         view = self._counted(data, weights, given, pace)

@@ -33,9 +33,10 @@ class SemiMiniBatchFNMF(MiniBatchFNMF):
 
     Parameters
     ----------
-    n_components : int, default=8
+    n_components : int or "auto", default="auto"
         Number of components and, unless ``n_clusters`` is given, of classes, those that nobody
-        labels included: "new 1", ...; fewer count as those that were labelled.
+        labels included: "new 1", ...; fewer count as those that were labelled. ``"auto"`` takes
+        the classes that were labelled so far, and 8 before there are any.
 
     trust_labels, class_sizes
         As for :class:`fnmf.SemiFNMF`.
@@ -64,7 +65,7 @@ class SemiMiniBatchFNMF(MiniBatchFNMF):
     >>> from fnmf.datasets import make_noisy_gaussians
     >>> X, truth = make_noisy_gaussians(random_state=0)
     >>> y = np.where(np.arange(len(X)) % 20 < 3, truth, -1)
-    >>> model = SemiMiniBatchFNMF(n_components=3, random_state=0)
+    >>> model = SemiMiniBatchFNMF(random_state=0)
     >>> for start in range(3):
     ...     model = model.partial_fit(X[start::3], y[start::3])
     >>> bool(np.mean(model.predict(X) == truth) > 0.9)
@@ -76,7 +77,7 @@ class SemiMiniBatchFNMF(MiniBatchFNMF):
     @with_parameters_of(MiniBatchFNMF)
     def __init__(
         self,
-        n_components: int = 8,
+        n_components: Any = "auto",
         *,
         trust_labels: bool = True,
         class_sizes: Any = None,
@@ -166,7 +167,7 @@ class SemiMiniBatchFNMF(MiniBatchFNMF):
         return self._distributions(self._checked(X, reset=False))
 
     def _distributions(self, data: Data) -> np.ndarray:
-        settings, fitted = self._pace().settings, self._stream.fitted
+        settings, fitted = self._settings(), self._stream.fitted
         assert fitted is not None
         with threads(settings.n_jobs) as runner:
             view = completed_new(data, fitted, runner)

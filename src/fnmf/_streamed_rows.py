@@ -18,6 +18,7 @@ from fnmf.data import Data, is_dask, working_dtype
 from fnmf.validation import check_data, in_ordinary_units
 
 if TYPE_CHECKING:
+    from fnmf._settings import Settings
     from fnmf.streaming import Pace, Stream
 
 
@@ -29,6 +30,10 @@ class StreamedRows(NonNegativeBase):
     @abstractmethod
     def _pace(self) -> Pace:
         """All parameters, checked."""
+
+    def _settings(self) -> Settings:
+        """Of the model that there is now."""
+        return self._pace().numbered(len(self._stream.classes)).settings
 
     def transform(self, X: ArrayLike | sp.sparray) -> np.ndarray:
         """Representation of samples, each solved on its own and held to its nearest kept rows.
@@ -105,9 +110,7 @@ class StreamedRows(NonNegativeBase):
         check_is_fitted(self, msg=self._unfitted())
         assert self._stream.fitted is not None
         data, scheme = self._checked(X, reset=False), SCHEMES["relevance"]
-        return modularity_score(
-            self._stream.fitted, self._pace().settings, scheme, data, sample_weight
-        )
+        return modularity_score(self._stream.fitted, self._settings(), scheme, data, sample_weight)
 
     def _checked(self, X: Any, *, reset: bool) -> Data:
         """Rows as the model may see them."""
@@ -123,7 +126,7 @@ class StreamedRows(NonNegativeBase):
         from fnmf.affinity import completed_new
         from fnmf.execution import threads
 
-        settings, make = self._pace().settings, getattr(SCHEMES["relevance"], what)
+        settings, make = self._settings(), getattr(SCHEMES["relevance"], what)
         fitted = self._stream.fitted
         assert fitted is not None
         with threads(settings.n_jobs) as runner:

@@ -97,3 +97,24 @@ def test_fit_takes_labels_and_lists_wrong_ones():
     np.testing.assert_array_equal(model.classes_[model.labels_], model.predict(X))
     assert np.mean(model.predict(X) == y) > 0.95
     assert len(model.suspicious_labels_) == 1
+
+
+def test_the_number_of_classes_is_that_of_the_labels_unless_told():
+    model = SemiMiniBatchFNMF(sample_size=400, random_state=0)
+    for number, (X, y) in enumerate(batches(3)):
+        told = (np.arange(len(y)) < 30) & (y <= number)
+        # No label at first, then two classes, then three.
+        model.partial_fit(X, NAMES[np.where(told & (number > 0), y, 3)])
+        assert len(model.cluster_sizes_) == (8, 2, 3)[number]
+    assert sorted(model.classes_) == ["ash", "birch", "cedar"]
+    assert np.mean(model.predict(X) == NAMES[y]) > 0.95
+
+
+def test_a_stream_whose_number_is_not_told_is_stored(tmp_path):
+    model = SemiMiniBatchFNMF(sample_size=400, random_state=0)
+    for X, y in batches(2):
+        model.partial_fit(X, np.where(np.arange(len(y)) < 30, y, -1))
+    save(model, tmp_path / "model.fnmf")
+    again = load(tmp_path / "model.fnmf")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    assert again.components_.shape[0] == 3

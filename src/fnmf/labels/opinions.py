@@ -25,8 +25,6 @@ from fnmf.statistics import unit_scales
 
 # Of an opinion so much is that of nobody: about the graph and about a cluster.
 _DOUBT_GRAPH, _DOUBT_CLUSTER = 1e-4, 0.02
-# Parts of the labels that the logistic regression is held out with, at most.
-_FEW_PARTS = 5
 # Entries of labelled rows that the linear opinion is fitted to, at most; rows, at most.
 _ENTRIES, _ROWS = 20_000_000, 2000
 # Mass below which no label has reached a row.
@@ -109,16 +107,17 @@ class LinearRows:
     def fit(
         self, seeds: Seeds, held: np.ndarray, n_classes: int, seed: int
     ) -> tuple[Linear, np.ndarray, np.ndarray]:
-        """The opinion, the seeds it was fitted to, and their scores each without its own label.
+        """The opinion, the seeds it was fitted to, and what it says of each without its label.
 
         ``held`` are the rows of the places that seeds have.
         """
         most = max(min(_ROWS, _ENTRIES // max(len(self.units), 1)), 2 * n_classes)
         chosen = drawn(len(seeds.rows), most, np.random.RandomState(seed))
         some = seeds.only(chosen)
-        part, rows = some.parts(n_classes, seed, _FEW_PARTS), _dense(self.rows, held[some.rows])
-        linear, scores = logistic(rows, self.units, some.codes, n_classes, part)
-        return linear, chosen, scores
+        part = some.parts(n_classes, seed) if seeds.can_be_spared else None
+        rows = _dense(self.rows, held[some.rows])
+        linear, said = logistic(rows, self.units, some.codes, n_classes, part)
+        return linear, chosen, said
 
 
 def plain_rows(view: View, caps: np.ndarray, unit: bool, runner: Runner) -> View:

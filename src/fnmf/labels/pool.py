@@ -7,11 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import minimize
 
-# Labels that the usual weights count as much as; the most that an opinion can weigh.
-_PRIOR, _MOST = 3.0, 3.0
+# Labels that the usual weights count as much as; the most that an opinion can weigh otherwise.
+_PRIOR, _MOST = 1.0, 3.0
 # No opinion excludes a class.
 _LEAST = 1e-9
 _ROUNDS = 200
+# Halvings of the range in which sharpness is looked for.
+_HALVINGS, _FLATTEST, _SHARPEST = 30, 1 / 64, 256.0
 
 
 def log_shares(scores: np.ndarray) -> np.ndarray:
@@ -28,6 +30,16 @@ def logs(shares: np.ndarray) -> np.ndarray:
 def pooled(opinions: Sequence[np.ndarray], weights: np.ndarray) -> np.ndarray:
     """Log probabilities (n, k) of opinions (n, k) in logarithms."""
     return log_shares(sum(w * one for w, one in zip(weights, opinions, strict=True)))
+
+
+def sharpness(found: np.ndarray, sure: float) -> float:
+    """Factor of log probabilities (n, k) that makes their largest ``sure`` on average."""
+    low, high = _FLATTEST, _SHARPEST
+    for _ in range(_HALVINGS):
+        middle = float(np.sqrt(low * high))
+        mean = np.exp(log_shares(middle * found).max(axis=1)).mean()
+        low, high = (middle, high) if mean < sure else (low, middle)
+    return low
 
 
 def pool_weights(
@@ -53,7 +65,7 @@ def pool_weights(
         gap = weights - usual
         return value + _PRIOR * float(gap @ gap), np.array(slope) + 2 * _PRIOR * gap
 
-    bounds = [(0, _MOST)] * len(usual)
+    bounds = [(0, max(_MOST, float(usual.max())))] * len(usual)
     return minimize(loss, usual, jac=True, bounds=bounds, method="L-BFGS-B").x
 
 

@@ -15,7 +15,7 @@ _CORE = 0.5
 # Rows that stand for a new class among the linear opinions, times the labels of a class.
 _STAND_INS = 2
 # Parts of the labels that are held out in turn, at most.
-_PARTS = 10
+_PARTS = 5
 
 
 class Seeds(NamedTuple):
@@ -39,10 +39,10 @@ class Seeds(NamedTuple):
             keep[rng.permutation(own)[: max(_STAND_INS * each, 10)]] = True
         return self.only(keep)
 
-    def parts(self, n_classes: int, seed: int, most: int = _PARTS) -> np.ndarray:
+    def parts(self, n_classes: int, seed: int) -> np.ndarray:
         """Which part each is held out with; every class is in all parts if it can, (l,)."""
         counts = np.bincount(self.codes, minlength=n_classes)
-        parts = int(np.clip(np.median(counts[counts > 0]), 2, most))
+        parts = int(np.clip(np.median(counts[counts > 0]), 2, _PARTS))
         rng, part = np.random.RandomState(seed), np.zeros(len(self.codes), np.intp)
         for code in range(n_classes):
             own = np.flatnonzero(self.codes == code)

@@ -14,9 +14,9 @@ import scipy.sparse as sp
 
 from fnmf.affinity import Nearest
 
-# Share of the steps at which a walk ends; .970 against .973 without on Mfeat, .851 against .837
-# on Semeion at 5 % of the labels.
-_ENDS = 0.01
+# Share of the steps at which a walk ends. With one label a class, 0.01 finds .740 of the banknotes
+# and .941 of Mfeat, this .838 and .949; with 5 % of the labels or more no set sees the difference.
+_ENDS = 1e-4
 # Squared residual of the solution, relative; iterations at most.
 _PRECISION, _STEPS = 1e-8, 300
 # Weight of a label against the ties of an anchor.

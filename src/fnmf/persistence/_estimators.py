@@ -122,7 +122,7 @@ def _resume(model: Any) -> None:
     from fnmf.persistence._streams import stream_from_dict
 
     width = getattr(model, "n_features_in_", None)
-    model._stream = stream_from_dict(model._stream, width, model._pace().settings.clusters)
+    model._stream = stream_from_dict(model._stream, width, model._pace())
     model._show()
 
 

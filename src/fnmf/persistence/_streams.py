@@ -10,7 +10,7 @@ from fnmf._fitted import Fitted
 from fnmf.labels.scheme import FittedLabels
 from fnmf.persistence._container import ModelFileError
 from fnmf.persistence._shapes import check_arrays, check_fitted
-from fnmf.streaming import Memory, Reservoir, Stream, Sums
+from fnmf.streaming import Memory, Pace, Reservoir, Stream, Sums
 
 _COUNTS = ("seen", "steps", "renewals", "sampled")
 _AMOUNTS = ("weight", "fresh", "passed", "odd")
@@ -49,7 +49,7 @@ def stream_to_dict(stream: Stream) -> dict[str, Any]:
     return kept
 
 
-def stream_from_dict(kept: Any, n_features: Any, n_clusters: int) -> Stream:
+def stream_from_dict(kept: Any, n_features: Any, pace: Pace) -> Stream:
     """The stream that went in; ``ModelFileError`` if no stream can be like this."""
     if not isinstance(kept, dict) or not isinstance(kept.get("rng"), np.random.RandomState):
         raise ModelFileError("its stream is not described")
@@ -63,7 +63,8 @@ def stream_from_dict(kept: Any, n_features: Any, n_clusters: int) -> Stream:
     classes = kept.get("classes")
     if not isinstance(classes, np.ndarray) or classes.ndim != 1:
         raise ModelFileError("its stream does not name its classes")
-    sizes = {"d": n_features, "k": max(n_clusters, len(classes))}
+    clusters = pace.numbered(len(classes)).settings.clusters
+    sizes = {"d": n_features, "k": max(clusters, len(classes))}
     sample = _part(kept, "sample", _SAMPLE, sizes)
     rows: Any = sample["rows"]
     if not isinstance(rows, np.ndarray | sp.csr_array) or rows.dtype.kind != "f":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,8 @@ _RENEW = 0.75
 _SAMPLES = 64
 # A stream has changed when this share of what is remembered does not fit the model.
 _CHANGED = 0.5
+# Components of a stream whose number is ours to choose, until a row has a label.
+_COMPONENTS = 8
 
 
 def with_values(view: View) -> np.ndarray:
@@ -44,7 +46,7 @@ class Pace:
     Attributes
     ----------
     settings : Settings
-        Of the renewals.
+        Of the renewals; of the components "auto" is the number of labelled classes.
     batch_size : int
         Rows after which a row counts ``forget_factor`` times what it did.
     forget_factor : float
@@ -79,8 +81,14 @@ class Pace:
     @property
     def fewest(self) -> int:
         """Rows without which there is no model."""
-        own = self.settings
+        own = self.numbered(0).settings
         return max(own.n_components, own.clusters, own.n_neighbors + 2)
+
+    def numbered(self, n_classes: int) -> Pace:
+        """With as many components as labelled classes, if their number is ours to choose."""
+        if not self.settings.automatic:
+            return self
+        return replace(self, settings=self.settings.with_components(n_classes or _COMPONENTS))
 
     def guided(self, known: Known) -> Guidance | None:
         """What labels of rows have to say to a renewal."""
@@ -134,7 +142,8 @@ class Stream:
 
     def learn(self, view: View, pace: Pace, runner: Runner, given: Known | None = None) -> bool:
         """Learn from a batch, whose rows may have weights or classes; True if refitted."""
-        n, k = view.total, max(pace.settings.clusters, len(self.classes))
+        before = len(self.classes)
+        n, k = view.total, max(pace.numbered(before).settings.clusters, before)
         if self.memory is not None and len(self.memory.sums.counts) != k:
             raise ValueError(
                 f"The stream has {len(self.memory.sums.counts)} clusters, and {k} are asked for "
@@ -184,7 +193,8 @@ class Stream:
         if self.fitted is not None and self.memory is not None:
             before = Before(self.fitted, self.memory, len(self.reservoir) <= self.sampled)
         guidance = pace.guided(Known(self.classes, self.reservoir.codes))
-        settings = pace.settings if guidance is None else guidance.settings(pace.settings)
+        settings = pace.numbered(len(self.classes)).settings
+        settings = settings if guidance is None else guidance.settings(settings)
         self.fitted, self.memory = renewed(
             self.reservoir, settings, seed, self.weight, before, guidance, runner
         )
