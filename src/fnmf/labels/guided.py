@@ -132,17 +132,16 @@ def find_classes(
     suspicious, doubted = _suspicious(first, seeds, sure, held)
     if not guidance.trusted:
         doubted |= np.isin(held[seeds.rows], suspicious["row"])
-    said = first
+    graph, by_clusters, reached = first.surroundings
+    by_features = first.by_features
     if first.held_out is not None and doubted.any():
         # Wrong labels are kept where they are, but spread as what they should be.
         believed = seeds.codes.copy()
         believed[doubted] = first.held_out.argmax(axis=1)[doubted[seeds.told]]
-        seeds = seeds._replace(codes=believed)
-        said = _weigh(features, around, seeds, sure, held, runner, seed)
-    graph, by_clusters, reached = said.surroundings
-    here_logs = pooled([graph, by_clusters, said.by_features[held]], said.weights[:-1])
+        graph, by_clusters, reached = around.opinions(seeds._replace(codes=believed))
+    here_logs = pooled([graph, by_clusters, by_features[held]], first.weights[:-1])
     places = np.searchsorted(held, anchors)
-    offsets = said.weights[-1] * np.log(prior)
+    offsets = first.weights[-1] * np.log(prior)
     if sizes is not None:
         offsets = with_sizes(here_logs[places], sizes)
     shares, links = _with_given(log_shares(here_logs + offsets), here, held, suspicious)
@@ -151,16 +150,16 @@ def find_classes(
         by_clusters[places],
         shares[places],
         reached[places],
-        said.linear.slopes,
-        said.linear.level,
-        said.weights[:-1],
+        first.linear.slopes,
+        first.linear.level,
+        first.weights[:-1],
         offsets,
         by,
     )
     if isinstance(affinity, AnchorAffinity):
         reached = reached_rows(tables, affinity.nearest, view, runner)
         decided = (held, shares)
-        shares = row_shares(tables, affinity.nearest, said.by_features, decided, view, runner)
+        shares = row_shares(tables, affinity.nearest, by_features, decided, view, runner)
     return GuidedClasses(
         classes, shares, reached, tables, suspicious, links, proved, first.held_out
     )

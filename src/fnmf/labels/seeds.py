@@ -14,8 +14,9 @@ from fnmf.relevance.results import FoundClusters
 _CORE = 0.5
 # Rows that stand for a new class among the linear opinions, times the labels of a class.
 _STAND_INS = 2
-# Parts of the labels that are held out in turn, at most.
-_PARTS = 5
+# Parts of the labels that are held out in turn, at most; so few of a class that has many labels:
+# what a third less of them would say is nearly what all say.
+_PARTS, _FEW_PARTS, _MANY = 10, 3, 50
 
 
 class Seeds(NamedTuple):
@@ -42,7 +43,8 @@ class Seeds(NamedTuple):
     def parts(self, n_classes: int, seed: int) -> np.ndarray:
         """Which part each is held out with; every class is in all parts if it can, (l,)."""
         counts = np.bincount(self.codes, minlength=n_classes)
-        parts = int(np.clip(np.median(counts[counts > 0]), 2, _PARTS))
+        usual = np.median(counts[counts > 0])
+        parts = int(np.clip(usual, 2, _PARTS if usual < _MANY else _FEW_PARTS))
         rng, part = np.random.RandomState(seed), np.zeros(len(self.codes), np.intp)
         for code in range(n_classes):
             own = np.flatnonzero(self.codes == code)
