@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import splu
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors
@@ -45,8 +44,6 @@ CHOSEN_ON = (
 PEERS = ("spreading", "poisson", "self-training", "k-NN", "1-NN")
 _ALPHA = 0.99
 _NEIGHBORS = 10
-# Rounds of PCKMeans at most, and entries of differences that are made at once.
-_ROUNDS, _SMALL = 100, 50_000_000
 
 
 @cache
@@ -104,7 +101,8 @@ class Peers:
             "spreading": self.spreading(given, prior),
             "poisson": (poisson * prior).argmax(axis=1),
             "self-training": student.predict(self.columns),
-            "k-NN": _nearest(rows, given, min(5, int(told.sum()))),
+            # More neighbours than a class has labels are a vote of all classes.
+            "k-NN": _nearest(rows, given, min(5, max(1, round(told.sum() / k)))),
             "1-NN": _nearest(rows, given, 1),
             "poisson, sizes": _meet(poisson, sizes).argmax(axis=1),
         }
@@ -146,38 +144,11 @@ def _meet(scores: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 def pck_means(X: np.ndarray, k: int, must: np.ndarray, cannot: np.ndarray, seed: int) -> np.ndarray:
-    """PCKMeans (Basu, Banerjee and Mooney 2004), each broken pair at the price of 1.
+    """PCKMeans of the package ``active-semi-supervised-clustering``, which draws globally."""
+    from active_semi_clustering.semi_supervised.pairwise_constraints import PCKMeans
 
-    Means start at the largest groups that must-links hold together, further ones at random rows;
-    each row in turn takes the cluster of least distance and fewest broken pairs.
-    """
-    rng, n = np.random.RandomState(seed), len(X)
-    ties = sp.csr_array((np.ones(len(must)), must.T), (n, n))
-    group = connected_components(ties, directed=False)[1]
-    sizes = np.bincount(group)
-    largest = [g for g in np.argsort(-sizes, kind="stable")[:k] if sizes[g] > 1]
-    means = [X[group == g].mean(axis=0) for g in largest]
-    centres = np.array([*means, *X[rng.choice(n, k - len(means), replace=False)]])
-    pairs = [
-        [np.concatenate([p[p[:, 0] == i, 1], p[p[:, 1] == i, 0]]) for i in range(n)]
-        for p in (must, cannot)
-    ]
-    labels = np.full(n, -1)
-    for _ in range(_ROUNDS):
-        gaps = ((X[:, None] - centres) ** 2).sum(axis=2) if n * k * X.shape[1] < _SMALL else None
-        before = labels.copy()
-        for i in rng.permutation(n):
-            cost = ((centres - X[i]) ** 2).sum(axis=1) if gaps is None else gaps[i].copy()
-            near = labels[pairs[0][i]]
-            cost += len(near[near >= 0]) - np.bincount(near[near >= 0], minlength=k)
-            near = labels[pairs[1][i]]
-            cost += np.bincount(near[near >= 0], minlength=k)
-            labels[i] = cost.argmin()
-        if np.array_equal(before, labels):
-            break
-        for c in np.unique(labels):
-            centres[c] = X[labels == c].mean(axis=0)
-    return labels
+    np.random.seed(seed)  # noqa: NPY002
+    return np.asarray(PCKMeans(k).fit(X, ml=must.tolist(), cl=cannot.tolist()).labels_)
 
 
 def confident_order(shares: np.ndarray, given: np.ndarray) -> np.ndarray:

@@ -3,11 +3,14 @@
 import importlib.util
 import runpy
 import shutil
+import subprocess
+import sys
 import tempfile
 import warnings
 from pathlib import Path
 
-from sklearn.datasets import load_digits, make_blobs
+import numpy as np
+from sklearn.datasets import load_digits, load_wine, make_blobs
 
 import fnmf
 from fnmf.io import Cleaning, clean, read_table
@@ -66,6 +69,20 @@ def sixty(path: Path) -> None:
     fnmf.report(model, X, path, title="Sixty clusters", feature_names=names, labels_true=y)
 
 
+def wines(path: Path) -> None:
+    """The example of docs/labels.md, as the command makes it."""
+    data = load_wine(as_frame=True)
+    table = data.data.assign(grower=[f"grower {t + 1}" for t in data.target])
+    known = np.random.default_rng(0).choice(len(table), 20, replace=False)
+    table.loc[known[0], "grower"] = "grower 1"
+    table.loc[~table.index.isin(known), "grower"] = ""
+    place = path.with_name("wine.csv")
+    table.to_csv(place, index=False)
+    command = [sys.executable, "-m", "fnmf.cli", "cluster", place, "--known", "grower"]
+    subprocess.run([*command, "--rows-are", "wines"], check=True)
+    shutil.copy(path.with_name("wine.csv-clusters") / "report.html", path)
+
+
 # Name, page, dark, height, selection in the address, section to show.
 SHOTS = [
     ("report-light", customers, False, 860, "", ""),
@@ -73,6 +90,7 @@ SHOTS = [
     ("report-many", sixty, True, 860, "", ""),
     ("report-images", digits, False, 860, "colour=class", ""),
     ("report-dark", digits, True, 900, "sample=9", "features"),
+    ("labels-report", wines, False, 700, "", "labels"),
 ]
 
 
@@ -87,7 +105,8 @@ def main() -> None:
     number()
     with tempfile.TemporaryDirectory() as folder:
         pages = {
-            make: Path(folder) / f"{make.__name__}.html" for make in (customers, digits, sixty)
+            make: Path(folder) / f"{make.__name__}.html"
+            for make in (customers, digits, sixty, wines)
         }
         for make, path in pages.items():
             make(path)
