@@ -236,7 +236,10 @@ def show(rows: list[Row]) -> None:
 
 
 def _values(rows: list[Row], method: str, name: str) -> list[float]:
-    return [row[5] for row in rows if row[4] == method and row[1] == name]
+    """Values of a method on a set, of the splits that ours has, if it has any."""
+    own = [row for row in rows if row[1] == name]
+    splits = {row[2:4] for row in own if row[4] == "ours"}
+    return [row[5] for row in own if row[4] == method and (not splits or row[2:4] in splits)]
 
 
 def stored(path: Path) -> list[Row]:
