@@ -39,10 +39,10 @@ PATH = sorted(
         ROOT / "_schemes.py",
         ROOT / "kmeans" / "_lloyd.py",
         ROOT / "statistics" / "_passes.py",
-        ROOT / "factorization" / "_affinity_ties.py",
         ROOT / "factorization" / "_sample_start.py",
         ROOT / "factorization" / "solver" / "_codes.py",
         ROOT / "factorization" / "solver" / "_loop.py",
+        ROOT / "factorization" / "solver" / "_pull.py",
     ]
 )
 # Numbers of formulas: none, one, two, a half.
@@ -66,6 +66,7 @@ ALLOWED = {
     ("_partition.py", 1e-12): "avoids a division by 0",
     ("_partition.py", 200): "rows whose eigenvectors are quicker densely",
     ("_partition.py", 0.35): "share of eigenvectors that are quicker densely",
+    ("_pull.py", 16): "size from which a product is worth several threads",
     ("_sample_start.py", 1): "bounds memory",
     ("_sample_start.py", 25): "bounds memory",
     ("_sample_start.py", 5): "where the run over all rows begins",

@@ -6,7 +6,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from fnmf.factorization.terms._simplex import _minimise
+from fnmf.factorization.terms._paper import _minimise
 
 
 def minimise_on_simplex(curvature, slope):

@@ -30,7 +30,6 @@ from fnmf.factorization.terms import (
     FixedWeighting,
     FreeBasis,
     Objective,
-    RowWeights,
     graph_ties,
 )
 from fnmf.kmeans import kmeans_on
@@ -76,7 +75,7 @@ class EngineFactorisation(WeightedCompetitor, Factorisation):
     """
 
     _non_negative = True
-    _row_weights: RowWeights = EvenRows()
+    _row_weights: EvenRows = EvenRows()
 
     def __init__(
         self,

@@ -1,6 +1,5 @@
 """Factorisation with weights and an affinity, and what every scheme is made of."""
 
-from fnmf.factorization._affinity_ties import anchor_codes, ties_along
 from fnmf.factorization._given import GivenScheme
 from fnmf.factorization._initial import initial_factors, with_known
 from fnmf.factorization._plain import PaperScheme, UniformScheme
@@ -24,6 +23,7 @@ from fnmf.factorization._sample_start import (
     sample_size,
     start_on_sample,
 )
+from fnmf.factorization.solver import anchor_codes, ties_along
 
 __all__ = [
     "CheckpointCache",

@@ -15,8 +15,14 @@ import numpy as np
 from fnmf.affinity import AnchorAffinity
 from fnmf.data import View, drawn
 from fnmf.execution import RowArray
-from fnmf.factorization._affinity_ties import ties_of_rows
-from fnmf.factorization.solver import ExecutionContext, Factors, Stopping, solve, solve_codes
+from fnmf.factorization.solver import (
+    ExecutionContext,
+    Factors,
+    Stopping,
+    solve,
+    solve_codes,
+    ties_of_rows,
+)
 from fnmf.factorization.terms import AnchorTies, Objective, ResidualWeighting, Weighting
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 

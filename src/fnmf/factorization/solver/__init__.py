@@ -11,7 +11,12 @@ from fnmf.factorization.solver._encode import (
     solve_rows,
 )
 from fnmf.factorization.solver._loop import solve
-from fnmf.factorization.solver._pull import ExecutionContext
+from fnmf.factorization.solver._pull import (
+    ExecutionContext,
+    anchor_codes,
+    ties_along,
+    ties_of_rows,
+)
 from fnmf.factorization.solver._state import (
     HISTORY,
     Factors,
@@ -38,12 +43,15 @@ __all__ = [
     "Snapshot",
     "SolverCheckpoint",
     "Stopping",
+    "anchor_codes",
     "encode",
     "exact_codes",
     "product",
     "solve",
     "solve_codes",
     "solve_rows",
+    "ties_along",
+    "ties_of_rows",
     "update_basis",
     "update_layers",
 ]

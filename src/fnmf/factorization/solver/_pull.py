@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from fnmf.affinity import Affinity, AnchorAffinity
 from fnmf.data import ExpectedView, IncompleteView, View
 from fnmf.execution import (
     BlockSource,
@@ -23,22 +24,15 @@ from fnmf.execution import (
     add_up,
     concatenated,
 )
+from fnmf.factorization.solver._anchor_pull import AnchorPull, FromAnchors, TiedSums, tied_sums
 from fnmf.factorization.solver._state import Factors
-from fnmf.factorization.terms import AnchorTies, Edges, Ties
-from fnmf.kernels.anchors import gather, spread
+from fnmf.factorization.terms import AnchorTies, Edges, NoTies, Ties, graph_ties
 from fnmf.kernels.layout import layout_of
 from fnmf.kernels.rows import graph_product
 from fnmf.statistics import column_squares, row_squares
 
 # A product with a smaller graph takes no longer than handing it to other threads.
 _LARGE_GRAPH = 1 << 16
-
-
-class TiedSums(NamedTuple):
-    """Zᵀ V and Σ_i v_i² of new codes; both empty where nobody asks."""
-
-    held: np.ndarray
-    squares: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -52,28 +46,6 @@ class AsKept:
     def sums(self, V: np.ndarray, *tied: np.ndarray) -> TiedSums:
         """What the ties need of new codes."""
         return TiedSums(np.empty((0, 0)), np.empty(0))
-
-
-@dataclass(frozen=True)
-class FromAnchors:
-    """Made from the codes of the anchors, whose columns are yet to be multiplied by ``scale``."""
-
-    codes: np.ndarray
-    scale: np.ndarray
-
-    def pulled(self, *tied: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        indices, shares = tied
-        return spread(indices, shares, self.codes, self.scale), np.ones(len(shares), shares.dtype)
-
-    def sums(self, V: np.ndarray, *tied: np.ndarray) -> TiedSums:
-        indices, shares = tied
-        return tied_sums(len(self.codes), V, indices, shares)
-
-
-def tied_sums(count: int, V: np.ndarray, indices: np.ndarray, shares: np.ndarray) -> TiedSums:
-    """What anchors need of a block; it may have a long way to go, so no wider than the codes."""
-    held, squares = gather(V, indices, shares, count)
-    return TiedSums(held.astype(V.dtype), squares)
 
 
 OnBlock = AsKept | FromAnchors
@@ -114,41 +86,6 @@ class KeptPull:
         if kept.shape != shape or kept.dtype != V.dtype:
             return False
         self._pull = kept
-        return True
-
-
-class AnchorPull:
-    """The codes of the anchors, and how columns were multiplied since."""
-
-    def __init__(self, ties: AnchorTies, context: Any) -> None:
-        self._ties, self._context = ties, context
-        self._codes = self._scale = np.empty(0)
-
-    @property
-    def rows(self) -> Rows:
-        return self._ties.indices, self._ties.shares
-
-    @property
-    def on_block(self) -> FromAnchors:
-        return FromAnchors(self._codes, self._scale)
-
-    def refresh(self, V: RowArray, sums: TiedSums | None) -> np.ndarray:
-        if sums is None:
-            sums = self._context.anchor_sums(self._ties, V)
-        codes = self._ties.codes(sums.held)
-        self._codes, self._scale = codes.astype(V.dtype), np.ones(V.shape[1], V.dtype)
-        return self._ties.strength * self._ties.roughness(sums.squares, codes)
-
-    def rescale(self, factors: np.ndarray) -> None:
-        self._scale = self._scale * factors
-
-    def kept(self) -> np.ndarray:
-        return np.vstack([self._codes, self._scale])
-
-    def restore(self, kept: np.ndarray, V: RowArray) -> bool:
-        if kept.shape != (len(self._ties.mass) + 1, V.shape[1]) or kept.dtype != V.dtype:
-            return False
-        self._codes, self._scale = np.ascontiguousarray(kept[:-1]), kept[-1].copy()
         return True
 
 
@@ -217,3 +154,45 @@ class ExecutionContext:
         """Zᵀ V, of which the codes of the anchors are made, and Σ_i v_i²."""
         sums = partial(tied_sums, len(ties.mass))
         return self.runner.sum_rows(sums, BlockSource(self.view), V, ties.indices, ties.shares)
+
+
+def ties_along(affinity: Affinity, strength: float, dtype: np.dtype) -> Ties:
+    """Ties of all samples along an affinity."""
+    if not isinstance(affinity, AnchorAffinity):
+        return graph_ties(affinity.graph, strength, dtype, affinity.root)
+    if strength == 0:
+        return NoTies(dtype)
+    indices, shares = affinity.nearest
+    if affinity.root is not None:
+        shares = _times(shares, affinity.root)
+    return AnchorTies(indices, shares, affinity.mass, strength)
+
+
+def ties_of_rows(
+    affinity: AnchorAffinity, rows: np.ndarray, strength: float, dtype: np.dtype
+) -> Ties:
+    """Ties of some of the samples to their anchors."""
+    if strength == 0:
+        return NoTies(dtype)
+    indices, shares = (array[rows] for array in affinity.nearest)
+    held = shares
+    if affinity.root is not None:
+        root = affinity.root[rows]
+        held, shares = _times(shares, root**2), _times(shares, root)
+    mass = np.bincount(indices.ravel(), held.ravel(), len(affinity.mass))
+    return AnchorTies(indices, shares, mass, strength)
+
+
+def anchor_codes(affinity: Affinity, V: RowArray, context: ExecutionContext) -> np.ndarray | None:
+    """Codes of the anchors, if there are any."""
+    if not isinstance(affinity, AnchorAffinity):
+        return None
+    indices, shares = affinity.nearest
+    if affinity.root is not None:
+        shares = _times(shares, affinity.root**2)
+    ties = AnchorTies(indices, shares, affinity.mass, 1.0)
+    return ties.codes(context.anchor_sums(ties, V).held).astype(V.dtype)
+
+
+def _times(shares: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    return shares * factors[:, None].astype(shares.dtype)

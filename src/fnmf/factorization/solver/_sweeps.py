@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from fnmf.execution import RowArray
-from fnmf.factorization.solver._pull import AsKept, ExecutionContext, OnBlock, TiedSums, pull_of
+from fnmf.factorization.solver._anchor_pull import TiedSums
+from fnmf.factorization.solver._pull import AsKept, ExecutionContext, OnBlock, pull_of
 from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.solver._work import (
     AssignWork,

@@ -1,28 +1,26 @@
 """What is minimised: feature weights, ties between samples, sample weights, basis."""
 
-from fnmf.factorization.terms._basis import FreeBasis, LayeredBasis, UnitBasis
-from fnmf.factorization.terms._objective import Kinds, Objective
-from fnmf.factorization.terms._row_weights import EvenRows, RobustRows, RowWeights
-from fnmf.factorization.terms._rules import RULES, Rule
-from fnmf.factorization.terms._ties import (
-    AnchorTies,
-    Edges,
-    GraphTies,
-    NoTies,
-    Ties,
-    WithoutLists,
-    graph_ties,
+from fnmf.factorization.terms._anchors import AnchorTies, WithoutLists
+from fnmf.factorization.terms._objective import (
+    RULES,
+    EvenRows,
+    FreeBasis,
+    Kinds,
+    LayeredBasis,
+    Objective,
+    RobustRows,
+    Rule,
+    UnitBasis,
 )
+from fnmf.factorization.terms._paper import PaperWeighting, collapsed, uniform_weights
+from fnmf.factorization.terms._ties import Edges, GraphTies, NoTies, Ties, graph_ties
 from fnmf.factorization.terms._weighting import (
     FixedWeighting,
-    PaperWeighting,
     ResidualWeighting,
     Weighting,
-    collapsed,
     effective_features,
     empty_share,
     overlap,
-    uniform_weights,
 )
 
 __all__ = [
@@ -40,7 +38,6 @@ __all__ = [
     "PaperWeighting",
     "ResidualWeighting",
     "RobustRows",
-    "RowWeights",
     "Rule",
     "Ties",
     "UnitBasis",

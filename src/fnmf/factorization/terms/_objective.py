@@ -4,12 +4,67 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
-from fnmf.factorization.terms._basis import Basis
-from fnmf.factorization.terms._row_weights import RowWeights
-from fnmf.factorization.terms._rules import Rule
 from fnmf.factorization.terms._ties import Ties
 from fnmf.factorization.terms._weighting import Weighting
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How codes and basis are updated.
+
+    Attributes
+    ----------
+    name : str
+        As the user spells it.
+    in_turn : bool
+        Whether samples are updated one after the other, each seeing the newest codes of those
+        it is tied to. All samples must then be at hand, and their ties as lists of neighbours.
+    """
+
+    name: str
+    in_turn: bool = False
+
+
+RULES = {rule.name: rule for rule in (Rule("mu"), Rule("mu-fast"), Rule("hals", in_turn=True))}
+
+
+class EvenRows:
+    """All samples alike: squared residuals."""
+
+    # Whether a sample counts with one over the length of its residual.
+    robust: ClassVar[bool] = False
+
+
+class RobustRows(EvenRows):
+    """Lengths of residuals instead of their squares, the ℓ2,1 loss."""
+
+    robust: ClassVar[bool] = True
+
+
+class FreeBasis:
+    """Components of any length."""
+
+    # Whether components have unit length, and whether they are a product of several layers.
+    unit: ClassVar[bool] = False
+    layered: ClassVar[bool] = False
+
+
+class UnitBasis(FreeBasis):
+    """Components of unit length.
+
+    The term of the ties is then β Σ_a ‖u_a‖² v_aᵀ L v_a, which no rescaling of a component
+    changes, so the objective falls although the columns of U are set to unit length.
+    """
+
+    unit: ClassVar[bool] = True
+
+
+class LayeredBasis(UnitBasis):
+    """A product of non-negative layers, with components of unit length."""
+
+    layered: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -18,8 +73,8 @@ class Kinds:
 
     weighting: type[Weighting]
     ties: type[Ties]
-    rows: type[RowWeights]
-    basis: type[Basis]
+    rows: type[EvenRows]
+    basis: type[FreeBasis]
     shared: bool
 
     def check(self, rule: Rule) -> None:
@@ -28,9 +83,17 @@ class Kinds:
             raise ValueError(f"{reason}.")
 
     def _misfits(self, rule: Rule) -> Iterator[str]:
-        for term in (self.weighting, self.ties, self.rows, self.basis):
-            if (reason := term.misfit(rule)) is not None:
-                yield reason
+        if rule.in_turn and not self.ties.listed:
+            yield (
+                f'solver="{rule.name}" updates samples one after the other and needs the ties of '
+                f"each as a list of neighbours, which {self.ties.__name__} does not have; use "
+                '"mu" or "mu-fast"'
+            )
+        if rule.in_turn and self.basis.layered:
+            yield (
+                f'solver="{rule.name}" minimises over one coordinate of the basis after the other, '
+                'which layers do not have; use "mu" or "mu-fast"'
+            )
         if not self.rows.robust:
             return
         name = self.rows.__name__
@@ -65,8 +128,8 @@ class Objective:
 
     weighting: Weighting
     ties: Ties
-    rows: RowWeights
-    basis: Basis
+    rows: EvenRows
+    basis: FreeBasis
     shared: bool
 
     @property

@@ -1,13 +1,19 @@
-"""The simplex sub-problem behind the feature weights."""
+"""The weights of the article: on the simplex, each minimised exactly; and when they collapse."""
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
 from fnmf._compile import njit
+from fnmf.factorization.terms._weighting import FreeOfPrices, effective_features
 
 # Curvatures below this, relative to the largest, count as none.
 FLAT = 1e-290
+# Weights this concentrated are suspect,
+_FEW = 0.25
+# and bad if the features they chose have little energy; both relative to all live features.
+_WEAK = 0.25
 
 
 @njit(cache=True, nogil=True)
@@ -126,3 +132,55 @@ def minimise_in_turn(weights, energy, cross, live, diversity):  # type: ignore[n
         weights[j] = 0
         for place in range(live.size):
             weights[j, live[place]] = theta[place]
+
+
+class PaperWeighting(FreeOfPrices):
+    """Each row of weights on the simplex, kept apart by λ Σ_{j≠l} ⟨θ_j, θ_l⟩.
+
+    Parameters
+    ----------
+    diversity : float
+        λ.
+    live : ndarray of bool, shape (d,)
+        Features that are not zero everywhere. The others fit anything at no cost, so all
+        weight would run to them; they get none.
+    """
+
+    on_residual: ClassVar[bool] = False
+    learned: ClassVar[bool] = True
+
+    def __init__(self, diversity: float, live: np.ndarray) -> None:
+        self.diversity, self.live = diversity, live
+
+    def update(self, weights: np.ndarray, energy: np.ndarray, cross: np.ndarray) -> np.ndarray:
+        live = np.flatnonzero(self.live)
+        if len(live) == 0:
+            return weights
+        weights = weights.copy()
+        sums = np.ascontiguousarray(energy), np.ascontiguousarray(cross)
+        minimise_in_turn(weights, *sums, live, self.diversity)
+        return weights
+
+    def penalty(self, weights: np.ndarray) -> float:
+        total = weights.sum(axis=0)
+        return self.diversity * float(total @ total - np.vdot(weights, weights))
+
+
+def uniform_weights(n_weightings: int, live: np.ndarray) -> np.ndarray:
+    """The start: every feature that is not zero everywhere weighs the same."""
+    return np.tile(live / max(live.sum(), 1), (n_weightings, 1))
+
+
+def collapsed(mean_weights: np.ndarray, energy: np.ndarray, n_components: int) -> bool:
+    """Whether weights have run to a trivial minimum of the article's objective.
+
+    It has two kinds: features that are almost always zero cost nothing, and fewer features
+    than components are fitted exactly. So few effective features are bad if they have little
+    energy or are fewer than the components.
+    """
+    live = energy > 0
+    effective = float(effective_features(mean_weights))
+    if effective >= _FEW * live.sum():
+        return False
+    weak = float(mean_weights @ energy) < _WEAK * energy[live].mean() * mean_weights.sum()
+    return bool(weak or effective < n_components)
