@@ -10,8 +10,11 @@ from typing import Any
 
 import numba
 
-__all__ = ["compiled_before", "njit", "tell_first_compiling"]
+__all__ = ["FAST", "compiled_before", "njit", "tell_first_compiling"]
 
+# What the compiler may do to sums: reassociation lets them be vectorised; NaN and infinity keep
+# their meaning.
+FAST = {"reassoc", "contract", "nsz", "arcp"}
 # Without a handler of the user's Python writes warnings to stderr.
 _LOG = logging.getLogger("fnmf")
 

@@ -26,6 +26,7 @@ PATH = sorted(
             for name in (
                 "adaptive",
                 "affinity",
+                "anchor_affinity",
                 "anchor_moves",
                 "anchors",
                 "attraction",
@@ -66,6 +67,7 @@ ALLOWED = {
     ("_partition.py", 1e-12): "avoids a division by 0",
     ("_partition.py", 200): "rows whose eigenvectors are quicker densely",
     ("_partition.py", 0.35): "share of eigenvectors that are quicker densely",
+    ("_pull.py", 1): "size from which a product is worth several threads",
     ("_pull.py", 16): "size from which a product is worth several threads",
     ("_sample_start.py", 1): "bounds memory",
     ("_sample_start.py", 25): "bounds memory",

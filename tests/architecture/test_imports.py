@@ -141,7 +141,13 @@ def test_only_what_data_come_through_knows_dask():
     inside = [path for part in INSIDE for path in (ROOT / part).rglob("*.py")]
     assert not [path.name for path in inside if "is_dask" in path.read_text()]
     asking = [path.name for path in inside for _ in range(path.read_text().count(".remote"))]
-    assert sorted(asking) == ["_affinity.py"] * 2 + ["_initial.py", "_problem.py", "record.py"]
+    assert sorted(asking) == [
+        "_affinity.py",
+        "_anchor_affinity.py",
+        "_initial.py",
+        "_problem.py",
+        "record.py",
+    ]
 
 
 def test_modules_form_no_cycle():

@@ -1,17 +1,19 @@
 """How much samples belong together: neighbours, graph, anchors, and clusters of them."""
 
-from fnmf.affinity._adaptive import adaptive_weights, neighbor_graph
+from fnmf.affinity._adaptive import (
+    adaptive_weights,
+    neighbor_graph,
+    neighbors_of,
+    release_freed_memory,
+)
 from fnmf.affinity._affinity import (
     Affinity,
-    AnchorAffinity,
-    ArrayCache,
-    Arrays,
     GraphAffinity,
-    KnownLabels,
     NoAffinity,
     build_affinity,
     cached_graph,
 )
+from fnmf.affinity._anchor_affinity import AnchorAffinity, ArrayCache, Arrays, KnownLabels
 from fnmf.affinity._anchor_moves import cluster_by_anchors
 from fnmf.affinity._anchors import Nearest, anchor_mass, nearest_anchors, vote
 from fnmf.affinity._attraction import Attraction, attraction
@@ -34,7 +36,6 @@ from fnmf.affinity._partition import (
     spectrum,
 )
 from fnmf.affinity._public import adaptive_neighbors, estimate_recall, nearest_neighbors
-from fnmf.affinity._search import neighbors_of, release_freed_memory
 from fnmf.affinity._small import Graphs, in_few_parts, nearest_rows, small_graph, small_graphs
 
 __all__ = [

@@ -4,8 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fnmf.affinity._adaptive import adaptive_weights
-from fnmf.affinity._search import neighbors_of
+from fnmf.affinity._adaptive import adaptive_weights, neighbors_of
 from fnmf.data import View
 from fnmf.execution import Runner
 

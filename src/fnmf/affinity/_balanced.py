@@ -11,8 +11,7 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.affinity._adaptive import adaptive_weights
-from fnmf.affinity._search import neighbors_of
+from fnmf.affinity._adaptive import adaptive_weights, neighbors_of
 from fnmf.data import View
 from fnmf.execution import Runner
 from fnmf.relevance.defaults import DEFAULTS, Defaults

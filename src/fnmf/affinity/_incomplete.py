@@ -15,8 +15,8 @@ import scipy.sparse as sp
 
 from fnmf._compile import njit
 from fnmf._fitted import FittedClusters
+from fnmf.affinity._adaptive import neighbors_of
 from fnmf.affinity._anchors import nearest_anchors
-from fnmf.affinity._search import neighbors_of
 from fnmf.data import Fill, IncompleteView, Scaling, View, drawn, has_missing, spans, view_of
 from fnmf.execution import Runner, threads
 from fnmf.relevance.defaults import DEFAULTS, Defaults

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.affinity._adaptive import neighbor_graph
-from fnmf.affinity._search import neighbors_of, recall_of
+from fnmf.affinity._adaptive import neighbor_graph, neighbors_of, recall_of
 from fnmf.data import as_view
 from fnmf.execution import threads
 from fnmf.validation import check_integer

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from fnmf._compile import njit
-from fnmf.kernels.compiler import FAST
+from fnmf._compile import FAST, njit
 
 # Rows without neighbours: pointers, neighbours, similarities, degrees.
 _NOBODY = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0), np.empty(0)

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fnmf._compile import njit
+from fnmf._compile import FAST, njit
 from fnmf.data import View
-from fnmf.kernels.compiler import FAST
 from fnmf.kernels.rescale import Rescaled, rescaled
 from fnmf.kernels.tiles import wide_vectors
 

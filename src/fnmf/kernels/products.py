@@ -4,8 +4,7 @@ Four rows meet five components, so that every value loaded takes part in several
 With so few components the products of linear algebra libraries take half as long again.
 """
 
-from fnmf._compile import njit
-from fnmf.kernels.compiler import FAST
+from fnmf._compile import FAST, njit
 from fnmf.kernels.lanes import add_scaled, load_line, load_part, smaller, store
 from fnmf.kernels.tiles import COMPONENTS, LINE, ROWS, wide_vectors
 

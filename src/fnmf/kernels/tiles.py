@@ -11,8 +11,7 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic, register_jitable
 
-from fnmf._compile import njit
-from fnmf.kernels.compiler import FAST
+from fnmf._compile import FAST, njit
 
 ROWS, COMPONENTS, WEIGHTINGS = 4, 5, 3
 # Internal arrays over the features are padded to whole cache lines (of either float type).

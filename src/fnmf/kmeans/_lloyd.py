@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._compile import njit
-from fnmf.kernels.compiler import FAST
+from fnmf._compile import FAST, njit
 
 # k-means in few dimensions has long come to rest.
 _MOST_ITERATIONS = 100
