@@ -21,30 +21,3 @@ from fnmf.data._open import (
 )
 from fnmf.data._repeats import repeats
 from fnmf.data._views import BATCH, Scaling, View, drawn, spans, working_dtype
-
-__all__ = [
-    "BATCH",
-    "SPARSE_BELOW",
-    "Data",
-    "DistinctRows",
-    "ExpectedView",
-    "Fill",
-    "IncompleteView",
-    "MappedCSR",
-    "Scaling",
-    "View",
-    "as_counts",
-    "as_view",
-    "canonical",
-    "check_structure",
-    "dense_if_missing",
-    "distinct_rows",
-    "drawn",
-    "has_missing",
-    "is_dask",
-    "quickest",
-    "repeats",
-    "spans",
-    "view_of",
-    "working_dtype",
-]

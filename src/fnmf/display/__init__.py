@@ -12,17 +12,3 @@ from fnmf.display._text import (
     visible,
 )
 from fnmf.display._traits import trait
-
-__all__ = [
-    "convergence",
-    "counted",
-    "distinct_titles",
-    "feature_names",
-    "listed",
-    "number",
-    "sample_names",
-    "side_by_side",
-    "summary_html",
-    "trait",
-    "visible",
-]

@@ -17,21 +17,3 @@ from fnmf.execution._runner import (
     pools,
     threads,
 )
-
-__all__ = [
-    "BlockSource",
-    "Result",
-    "RowArray",
-    "Rows",
-    "Runner",
-    "State",
-    "Statistics",
-    "Threads",
-    "Work",
-    "add_up",
-    "concatenated",
-    "n_threads",
-    "parts_of",
-    "pools",
-    "threads",
-]

@@ -14,7 +14,6 @@ from fnmf.factorization._problem import (
     StartResult,
     every_row,
     kept_rows,
-    not_settled,
     with_rounds,
 )
 from fnmf.factorization._sample_start import (
@@ -24,29 +23,3 @@ from fnmf.factorization._sample_start import (
     start_on_sample,
 )
 from fnmf.factorization.solver import anchor_codes, ties_along
-
-__all__ = [
-    "CheckpointCache",
-    "GivenScheme",
-    "NoCheckpointCache",
-    "NullObserver",
-    "Observer",
-    "PaperScheme",
-    "Problem",
-    "ProgressReporter",
-    "Sample",
-    "Scheme",
-    "SolverRun",
-    "StartResult",
-    "UniformScheme",
-    "anchor_codes",
-    "every_row",
-    "initial_factors",
-    "kept_rows",
-    "not_settled",
-    "sample_size",
-    "start_on_sample",
-    "ties_along",
-    "with_known",
-    "with_rounds",
-]

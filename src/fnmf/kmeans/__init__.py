@@ -3,17 +3,3 @@
 from fnmf.kmeans._codes import cluster_codes, partition_codes
 from fnmf.kmeans._lloyd import best_kmeans, halved, principal_kmeans, quick_kmeans
 from fnmf.kmeans._protocol import N_STARTS, count_distinct, fit_kmeans, kmeans_on, plus_plus
-
-__all__ = [
-    "N_STARTS",
-    "best_kmeans",
-    "cluster_codes",
-    "count_distinct",
-    "fit_kmeans",
-    "halved",
-    "kmeans_on",
-    "partition_codes",
-    "plus_plus",
-    "principal_kmeans",
-    "quick_kmeans",
-]

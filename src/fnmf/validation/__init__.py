@@ -22,24 +22,3 @@ from fnmf.validation._given import (
     check_weights,
 )
 from fnmf.validation._shift import shifted
-
-__all__ = [
-    "STARTS",
-    "check_batch",
-    "check_choice",
-    "check_components",
-    "check_data",
-    "check_graph",
-    "check_groups",
-    "check_init",
-    "check_integer",
-    "check_jobs",
-    "check_real",
-    "check_weights",
-    "divided",
-    "in_ordinary_units",
-    "is_frame",
-    "shifted",
-    "unit_of",
-    "with_categories_encoded",
-]

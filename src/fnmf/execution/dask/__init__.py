@@ -3,10 +3,3 @@
 from fnmf.execution.dask._outputs import as_dask, new_rows
 from fnmf.execution.dask._runner import dask_runner
 from fnmf.execution.dask._view import dask_view
-
-__all__ = [
-    "as_dask",
-    "dask_runner",
-    "dask_view",
-    "new_rows",
-]
