@@ -11,8 +11,8 @@ from sklearn.preprocessing import normalize
 
 from fnmf.baselines import CAN, PCAN
 from fnmf.baselines._adaptive import Neighbors, embed, full_step, local_step
-from fnmf.baselines._components import components
 from fnmf.baselines._pcan import _Projected
+from fnmf.baselines._rank import components
 from fnmf.baselines._simplex import project_rows
 from fnmf.metrics import clustering_accuracy, normalized_mutual_information
 

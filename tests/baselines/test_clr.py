@@ -9,7 +9,7 @@ from sklearn.preprocessing import normalize
 from fnmf.baselines import CLR
 from fnmf.baselines._adaptive import embed
 from fnmf.baselines._clr import _SquaredLoss
-from fnmf.baselines._components import components
+from fnmf.baselines._rank import components
 from fnmf.graph import adaptive_neighbors
 from fnmf.metrics import clustering_accuracy, normalized_mutual_information
 

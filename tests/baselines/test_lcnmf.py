@@ -10,7 +10,7 @@ from sklearn.preprocessing import normalize
 
 from fnmf.baselines import LCNMF
 from fnmf.baselines import _lcnmf as steps
-from fnmf.baselines._components import bipartite_components
+from fnmf.baselines._rank import bipartite_components
 from fnmf.metrics import clustering_accuracy
 
 

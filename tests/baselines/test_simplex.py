@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fnmf.baselines._components import bipartite_components, components
-from fnmf.baselines._nnls import nonnegative_rows
-from fnmf.baselines._simplex import minimise_rows, project_block, project_rows
-from fnmf.baselines._spectral import indicators, laplacian, smallest_eigenvectors
-from fnmf.baselines._stiefel import polar_factor, random_orthonormal
+from fnmf.baselines._rank import bipartite_components, components
+from fnmf.baselines._simplex import minimise_rows, nonnegative_rows, project_block, project_rows
+from fnmf.baselines._spectral import (
+    indicators,
+    laplacian,
+    polar_factor,
+    random_orthonormal,
+    smallest_eigenvectors,
+)
 
 
 def rows_of(rng, n_rows=40):

@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from fnmf.baselines._leiden import Leiden as Leiden
     from fnmf.baselines._mcfs import MCFS as MCFS
     from fnmf.baselines._nmf import NMF as NMF
+    from fnmf.baselines._nmf import RNMF as RNMF
     from fnmf.baselines._ongr import ONGR as ONGR
     from fnmf.baselines._pcan import PCAN as PCAN
     from fnmf.baselines._rmnmf import RMNMF as RMNMF
-    from fnmf.baselines._rnmf import RNMF as RNMF
     from fnmf.baselines._sparsekmeans import SparseKMeans as SparseKMeans
     from fnmf.baselines._spectral_clustering import Spectral as Spectral
 

@@ -1,4 +1,4 @@
-"""Simplex steps of the adaptive-neighbour methods: candidate edges, or all pairs in blocks."""
+"""Graphs of adaptive neighbours: the input graph, and the simplex steps that change one."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.affinity import adaptive_weights, nearest_neighbors
-from fnmf.baselines._matrix import Matrix, dense, is_sparse, squared_norms
+from fnmf.affinity import adaptive_neighbors, adaptive_weights, nearest_neighbors
+from fnmf.baselines._base import check_neighbors
+from fnmf.baselines._matrix import Matrix, dense, is_sparse, squared_norms, unit_scale
 from fnmf.baselines._simplex import edge_distances, project_block, project_rows
 from fnmf.baselines._spectral import indicators, laplacian, smallest_eigenvectors
 from fnmf.execution import threads
+from fnmf.validation import check_choice, check_graph
 
 # Bytes of one dense block of distances.
 _BLOCK_BYTES = 16_000_000
@@ -123,3 +125,13 @@ def edge_cost(X: Matrix, graph: sp.csr_array) -> float:
     image = graph @ X
     cross = X.multiply(image).sum() if is_sparse(X) else np.sum(np.asarray(X) * image)
     return max(float(degrees @ squared_norms(X) - 2.0 * cross), 0.0)
+
+
+def input_graph(X: Matrix, graph: Any, n_neighbors: int, n_jobs: int | None) -> sp.csr_array:
+    """The symmetric adaptive-neighbour graph of X, or the user's own, checked."""
+    if isinstance(graph, str):
+        check_choice("graph", graph, ("adaptive",))
+        k = check_neighbors(n_neighbors, X.shape[0], 5)
+        # The graph does not depend on the scale of X; this one cannot overflow.
+        return adaptive_neighbors(X * unit_scale(X), k, n_jobs=n_jobs)
+    return check_graph(graph, X.shape[0], np.dtype(np.float64))

@@ -5,9 +5,8 @@ from typing import Any
 
 from fnmf.baselines._adaptive import Neighbors, embed, full_step, local_step
 from fnmf.baselines._base import GraphClusterer, check_neighbors
-from fnmf.baselines._components import components
 from fnmf.baselines._matrix import unit_scale
-from fnmf.baselines._rank import search_rank
+from fnmf.baselines._rank import components, search_rank
 from fnmf.validation import check_choice, check_integer
 
 DEFAULT_NEIGHBORS = 15

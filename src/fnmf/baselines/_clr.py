@@ -9,9 +9,8 @@ import scipy.sparse as sp
 from fnmf.affinity import adaptive_neighbors
 from fnmf.baselines._adaptive import embed, sparse_graph
 from fnmf.baselines._base import GraphClusterer, check_neighbors
-from fnmf.baselines._components import components
 from fnmf.baselines._matrix import is_sparse, unit_scale
-from fnmf.baselines._rank import search_rank
+from fnmf.baselines._rank import components, search_rank
 from fnmf.baselines._simplex import edge_distances, minimise_rows, project_rows
 from fnmf.validation import check_choice, check_integer, check_real
 

@@ -8,8 +8,8 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import squareform
 
 from fnmf.baselines._base import as_seed
-from fnmf.baselines._components import in_order_of_first_sample
 from fnmf.baselines._matrix import Matrix
+from fnmf.baselines._rank import in_order_of_first_sample
 from fnmf.baselines._rival import Rival, count_rows
 from fnmf.kmeans import fit_kmeans
 from fnmf.validation import check_integer, check_real

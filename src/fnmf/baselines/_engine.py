@@ -1,8 +1,10 @@
 """NMF, RNMF and GNMF on the solver of FNMF: the same, without feature weights."""
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,10 +12,10 @@ from numpy.lib.recfunctions import repack_fields
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
+from fnmf._weights import check_sample_weight
 from fnmf.affinity import Attraction
 from fnmf.baselines._base import Factorisation, WeightedCompetitor, as_seed
-from fnmf.baselines._weighted_rows import WeightedRows, weighted_rows
-from fnmf.data import Scaling, View, view_of, working_dtype
+from fnmf.data import Data, Scaling, View, view_of, working_dtype
 from fnmf.execution import Runner, threads
 from fnmf.factorization import initial_factors
 from fnmf.factorization.solver import (
@@ -219,3 +221,43 @@ class EngineFactorisation(WeightedCompetitor, Factorisation):
         assert tags.transformer_tags is not None
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+class WeightedRows(NamedTuple):
+    """Rows of a fit.
+
+    Attributes
+    ----------
+    view : View
+        Samples that count, with their weights unless all count once.
+    places : ndarray of int or slice
+        Where they are.
+    absent : View or None
+        Samples of weight 0, if there are any.
+    """
+
+    view: View
+    places: Any = slice(None)
+    absent: View | None = None
+
+    def together(self, present: np.ndarray, absent: np.ndarray) -> np.ndarray:
+        """Values of all samples, from those of both kinds."""
+        whole = np.empty((len(present) + len(absent), *present.shape[1:]), present.dtype)
+        there = np.zeros(len(whole), bool)
+        there[self.places] = True
+        whole[there], whole[~there] = present, absent
+        return whole
+
+
+def weighted_rows(data: Data, sample_weight: Any) -> WeightedRows:
+    """The rows that count, and how much."""
+    weights, view = check_sample_weight(sample_weight, data), view_of(data)
+    if weights is None or np.all(weights == 1):
+        return WeightedRows(view)
+    if weights.all():
+        return WeightedRows(view.weighing(weights))
+    places = np.flatnonzero(weights)
+    present = view.subset(places).weighing(
+        None if np.all(weights[places] == 1) else weights[places]
+    )
+    return WeightedRows(present, places, view.subset(np.flatnonzero(weights == 0)))

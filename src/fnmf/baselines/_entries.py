@@ -35,7 +35,7 @@ register_method(
 register_method(
     Method(
         "RNMF",
-        estimator="fnmf.baselines._rnmf:RNMF",
+        estimator="fnmf.baselines._nmf:RNMF",
         citation="D. Kong, C. Ding, H. Huang, Robust Nonnegative Matrix Factorization using "
         "L21-norm, CIKM 2011, 673-682",
         card=Card(

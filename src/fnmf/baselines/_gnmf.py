@@ -7,8 +7,7 @@ import scipy.sparse as sp
 
 from fnmf.affinity import Attraction, attraction, neighbor_graph, neighbors_of
 from fnmf.baselines._base import check_neighbors
-from fnmf.baselines._engine import EngineFactorisation
-from fnmf.baselines._weighted_rows import WeightedRows
+from fnmf.baselines._engine import EngineFactorisation, WeightedRows
 from fnmf.data import View, view_of
 from fnmf.execution import Runner
 from fnmf.factorization import initial_factors

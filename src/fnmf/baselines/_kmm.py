@@ -7,10 +7,15 @@ import numpy as np
 
 from fnmf.baselines._base import GraphClusterer, as_seed, warn_components
 from fnmf.baselines._bipartite import SIDES, BipartiteEdges, bipartite_embedding
-from fnmf.baselines._components import bipartite_components, in_order_of_first_sample
 from fnmf.baselines._matrix import unit_scale
 from fnmf.baselines._prototypes import draw_prototypes, move_prototypes
-from fnmf.baselines._rank import StructuredGraph, search_rank, table
+from fnmf.baselines._rank import (
+    StructuredGraph,
+    bipartite_components,
+    in_order_of_first_sample,
+    search_rank,
+    table,
+)
 from fnmf.validation import check_choice, check_integer
 
 FIELDS = ("total", "n_connected_components", "n_prototypes", "n_inner")

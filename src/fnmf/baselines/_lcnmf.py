@@ -10,11 +10,10 @@ from sklearn.exceptions import ConvergenceWarning
 from fnmf._compile import njit
 from fnmf.affinity import adaptive_weights, nearest_neighbors
 from fnmf.baselines._base import Factorisation, as_seed
-from fnmf.baselines._components import bipartite_components
 from fnmf.baselines._matrix import Matrix, dense, is_sparse
-from fnmf.baselines._nnls import nonnegative_rows
 from fnmf.baselines._prototypes import centroids
-from fnmf.baselines._rank import table
+from fnmf.baselines._rank import bipartite_components, table
+from fnmf.baselines._simplex import nonnegative_rows
 from fnmf.baselines._spectral import indicators, laplacian, smallest_eigenvectors
 from fnmf.kmeans import kmeans_on
 from fnmf.validation import check_choice, check_integer, check_real

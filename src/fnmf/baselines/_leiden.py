@@ -7,9 +7,9 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+from fnmf.baselines._adaptive import input_graph
 from fnmf.baselines._base import as_seed
-from fnmf.baselines._components import in_order_of_first_sample
-from fnmf.baselines._input_graph import input_graph
+from fnmf.baselines._rank import in_order_of_first_sample
 from fnmf.baselines._rival import Rival
 from fnmf.validation import check_real
 

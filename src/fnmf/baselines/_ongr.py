@@ -9,12 +9,16 @@ from sklearn.base import ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from fnmf.affinity import adaptive_weights, nearest_neighbors
+from fnmf.baselines._adaptive import input_graph
 from fnmf.baselines._base import Factorisation, as_seed
-from fnmf.baselines._components import components, in_order_of_first_sample
-from fnmf.baselines._input_graph import input_graph
-from fnmf.baselines._rank import table
-from fnmf.baselines._spectral import indicators, inverse_root, smallest_eigenvectors
-from fnmf.baselines._stiefel import polar_factor, random_orthonormal
+from fnmf.baselines._rank import components, in_order_of_first_sample, table
+from fnmf.baselines._spectral import (
+    indicators,
+    inverse_root,
+    polar_factor,
+    random_orthonormal,
+    smallest_eigenvectors,
+)
 from fnmf.kmeans import kmeans_on
 from fnmf.validation import check_choice, check_integer, check_real
 

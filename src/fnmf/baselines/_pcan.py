@@ -10,9 +10,8 @@ from scipy.linalg import eigh
 from fnmf.baselines._adaptive import Neighbors, embed, full_step, local_step
 from fnmf.baselines._base import GraphClusterer, check_neighbors
 from fnmf.baselines._can import DEFAULT_NEIGHBORS
-from fnmf.baselines._components import components
 from fnmf.baselines._matrix import Matrix, dense, unit_scale
-from fnmf.baselines._rank import search_rank
+from fnmf.baselines._rank import components, search_rank
 from fnmf.baselines._spectral import laplacian
 from fnmf.validation import check_choice, check_integer
 

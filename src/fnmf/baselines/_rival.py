@@ -10,8 +10,8 @@ from sklearn.base import ClusterMixin
 from sklearn.cluster import KMeans
 from sklearn.utils.validation import check_is_fitted
 
+from fnmf.baselines._adaptive import input_graph
 from fnmf.baselines._base import Competitor, as_seed
-from fnmf.baselines._input_graph import input_graph
 from fnmf.baselines._lloyd import nearest_centres
 from fnmf.baselines._matrix import Matrix, is_sparse, unit_scale
 from fnmf.kmeans import N_STARTS, fit_kmeans

@@ -7,15 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from fnmf.baselines._adaptive import input_graph
 from fnmf.baselines._base import Factorisation, as_seed
-from fnmf.baselines._components import in_order_of_first_sample
-from fnmf.baselines._input_graph import input_graph
 from fnmf.baselines._matrix import dense
-from fnmf.baselines._nnls import nonnegative_rows
-from fnmf.baselines._rank import table
+from fnmf.baselines._rank import in_order_of_first_sample, table
 from fnmf.baselines._rmnmf_rows import advance_rows, clean_rows, pack_basis, project_rows
-from fnmf.baselines._spectral import Laplacian, laplacian
-from fnmf.baselines._stiefel import polar_factor
+from fnmf.baselines._simplex import nonnegative_rows
+from fnmf.baselines._spectral import Laplacian, laplacian, polar_factor
 from fnmf.kmeans import fit_kmeans, kmeans_on
 from fnmf.validation import check_choice, check_integer, check_real
 

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
-from fnmf.baselines._components import components
 from fnmf.baselines._matrix import is_sparse
+from fnmf.baselines._rank import components
 
 # Beyond this many stored values a factorisation costs more than plain Lanczos steps.
 _FACTORISE_UP_TO = 2_000_000
@@ -169,3 +169,15 @@ def eigenmap(graph: sp.csr_array, n_vectors: int, *, trivial: bool) -> np.ndarra
         turned = np.linalg.qr(np.hstack([constant, null]))[0][:, 1 : null.shape[1]]
         vectors = np.hstack([turned, vectors[:, first:]])[:, :n_vectors]
     return scale[:, None] * vectors
+
+
+def polar_factor(matrix: np.ndarray) -> np.ndarray:
+    """The V with VᵀV = I that maximises tr(VᵀN): P Qᵀ of the thin SVD N = P Ω Qᵀ."""
+    left, _, right = np.linalg.svd(matrix, full_matrices=False)
+    return left @ right
+
+
+def random_orthonormal(n_rows: int, n_columns: int, generator: np.random.Generator) -> np.ndarray:
+    """Uniformly distributed matrix with orthonormal columns (n_rows ≥ n_columns)."""
+    q, r = np.linalg.qr(generator.standard_normal((n_rows, n_columns)))
+    return q * np.where(np.diag(r) < 0, -1.0, 1.0)

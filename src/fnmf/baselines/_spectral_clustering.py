@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf.baselines._adaptive import input_graph
 from fnmf.baselines._base import as_seed
-from fnmf.baselines._input_graph import input_graph
 from fnmf.baselines._rival import Rival
 from fnmf.baselines._spectral import eigenmap
 from fnmf.kmeans import kmeans_on

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fnmf.cli import _options as options
+from fnmf.cli._commands import grouped
 from fnmf.cli._errors import UsageError, handled
 from fnmf.cli._fit_options import Model, MoreTables, Running
 from fnmf.cli._folder import RUN_FILES
-from fnmf.cli._groups import grouped
 
 if TYPE_CHECKING:
     from fnmf.cli._join import Sources
@@ -98,8 +98,8 @@ def _plain_run(
     words: list[str],
 ) -> "Run":
     """A run over a table in memory, yet to be fitted."""
-    from fnmf.cli._batch import check_batch_option, most_frequent, take_batches
     from fnmf.cli._data import read_and_learn
+    from fnmf.cli._known import check_batch_option, most_frequent, take_batches
     from fnmf.cli._models import make_model, recommend
     from fnmf.cli._run import Run, parse_shape
 

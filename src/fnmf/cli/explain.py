@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fnmf.cli import _options as options
+from fnmf.cli._commands import grouped
 from fnmf.cli._errors import UsageError, handled
-from fnmf.cli._groups import grouped
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fnmf.cli._commands import grouped
 from fnmf.cli._errors import exit_code
-from fnmf.cli._groups import grouped
 
 if TYPE_CHECKING:
     from fnmf.experiments import Progress

@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from fnmf.display._curves import convergence
-from fnmf.display._names import feature_names
-from fnmf.display._text import visible
+from fnmf.display._text import feature_names, visible
 from fnmf.statistics import top_indices
 
 _TOP = 8
