@@ -12,6 +12,8 @@ from fnmf.execution import Runner
 from fnmf.validation import check_choice, check_integer
 
 ALGORITHMS = ("exact", "faiss")
+_ROWS = 8192  # rows whose weights are computed together
+_PROBES = 200  # rows whose neighbours are searched again to measure the recall
 
 
 def neighbors_of(
@@ -95,10 +97,6 @@ def release_freed_memory() -> None:
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
     if trim is not None:
         trim(0)
-
-
-_ROWS = 8192  # rows whose weights are computed together
-_PROBES = 200  # rows whose neighbours are searched again to measure the recall
 
 
 def adaptive_weights(distances: np.ndarray) -> np.ndarray:

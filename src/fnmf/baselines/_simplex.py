@@ -4,6 +4,8 @@ import numpy as np
 
 from fnmf._compile import njit
 
+_SWEEPS = 500
+
 
 @njit(cache=True, nogil=True)
 def project_rows(indptr: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -111,9 +113,6 @@ def project_block(
                 used += 1
                 counts[r] += 1
     return counts, columns[:used].copy(), weights[:used].copy()
-
-
-_SWEEPS = 500
 
 
 @njit(cache=True, nogil=True)

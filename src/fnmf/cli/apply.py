@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fnmf.cli import _options as options
+from fnmf.cli._commands import grouped
 from fnmf.cli._errors import UsageError, handled
 from fnmf.cli._fit_options import Join, MoreTables
 from fnmf.cli._folder import APPLY_FILES
-from fnmf.cli._groups import grouped
 
 if TYPE_CHECKING:
     from fnmf.cli._join import Sources

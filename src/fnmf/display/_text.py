@@ -9,6 +9,26 @@ from typing import Any
 _LONGEST = 160
 # Formatting characters can turn the reading direction round; the rest cannot be seen at all.
 _INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+# Units at the end of a column's name say nothing in a name without a figure.
+_UNITS = frozenset(
+    (
+        *("eur", "usd", "gbp", "chf", "jpy", "km", "cm", "mm", "nm", "um", "kg", "mg", "ml", "kw"),
+        *("kwh", "hpa", "kpa", "mpa", "bar", "db", "lux", "hz", "khz", "mhz", "ms", "kmh", "pct"),
+        *("percent", "celsius", "kelvin", "degrees"),
+    )
+)
+# One letter may also be part of the name, as in vitamin_c: it is a unit after these.
+_LETTERS = frozenset("acghkmsvw")
+_QUANTITIES = frozenset(
+    (
+        *("current", "voltage", "power", "temperature", "temp", "weight", "mass", "height"),
+        *("width", "length", "depth", "distance", "time", "duration", "speed", "vibration"),
+    )
+)
+_NUMBER_OF = re.compile(r"(?:n|num|nr|no|number of|count of) (.+)", re.IGNORECASE)
+_RATE = re.compile(r"\S+s per \S+", re.IGNORECASE)
+_SINCE = re.compile(r"(?:seconds|minutes|hours|days|weeks|months|years) since (.+)", re.IGNORECASE)
+_OTHER = {"yes": "no", "no": "yes", "true": "false", "false": "true", "ja": "nein", "oui": "non"}
 
 
 def visible(name: Any, *, longest: int = _LONGEST) -> str:
@@ -119,28 +139,6 @@ def sample_names(n_samples: int, names: Sequence[Any] | None) -> list[str]:
             "pass one name for each sample."
         )
     return [visible(name) for name in names]
-
-
-# Units at the end of a column's name say nothing in a name without a figure.
-_UNITS = frozenset(
-    (
-        *("eur", "usd", "gbp", "chf", "jpy", "km", "cm", "mm", "nm", "um", "kg", "mg", "ml", "kw"),
-        *("kwh", "hpa", "kpa", "mpa", "bar", "db", "lux", "hz", "khz", "mhz", "ms", "kmh", "pct"),
-        *("percent", "celsius", "kelvin", "degrees"),
-    )
-)
-# One letter may also be part of the name, as in vitamin_c: it is a unit after these.
-_LETTERS = frozenset("acghkmsvw")
-_QUANTITIES = frozenset(
-    (
-        *("current", "voltage", "power", "temperature", "temp", "weight", "mass", "height"),
-        *("width", "length", "depth", "distance", "time", "duration", "speed", "vibration"),
-    )
-)
-_NUMBER_OF = re.compile(r"(?:n|num|nr|no|number of|count of) (.+)", re.IGNORECASE)
-_RATE = re.compile(r"\S+s per \S+", re.IGNORECASE)
-_SINCE = re.compile(r"(?:seconds|minutes|hours|days|weeks|months|years) since (.+)", re.IGNORECASE)
-_OTHER = {"yes": "no", "no": "yes", "true": "false", "false": "true", "ja": "nein", "oui": "non"}
 
 
 def trait(feature: str, *, higher: bool) -> str:

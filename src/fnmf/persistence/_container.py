@@ -29,7 +29,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from fnmf._atomic import atomic_file
-from fnmf.persistence._values import check_content, dtype_from_json, dtype_to_json
+from fnmf.persistence._dtypes import check_content, dtype_from_json, dtype_to_json
 
 FORMAT_VERSION = 1
 MAGIC = b"\x89FNMF\r\n\x1a"

@@ -22,6 +22,11 @@ _ROWS_AT_ONCE = 4096
 # Sparse data with missing values are worked on as dense ones up to this many bytes.
 _MOST_DENSE = 1 << 30
 STARTS = ("random", "nndsvda", "kmeans")
+# Largest values between these are left as they are: their fourth powers have room in the type.
+_ORDINARY = {np.dtype(np.float32): (1e-8, 1e8), np.dtype(np.float64): (1e-40, 1e40)}
+_CELLS_AT_ONCE = 1 << 22
+# Mapped data up to this many bytes may be copied into memory.
+_MOST_COPIED = 1 << 28
 
 
 def check_choice(name: str, value: Any, options: Sequence[str]) -> str:
@@ -246,13 +251,6 @@ def _check_non_negative(estimator: Any, values: np.ndarray) -> None:
             "[0, 1] with sklearn.preprocessing.MinMaxScaler(clip=True). fnmf.RelevanceClusterer "
             "finds clusters and features of any real data."
         )
-
-
-# Largest values between these are left as they are: their fourth powers have room in the type.
-_ORDINARY = {np.dtype(np.float32): (1e-8, 1e8), np.dtype(np.float64): (1e-40, 1e40)}
-_CELLS_AT_ONCE = 1 << 22
-# Mapped data up to this many bytes may be copied into memory.
-_MOST_COPIED = 1 << 28
 
 
 def in_ordinary_units(estimator: Any, data: Data, *, reset: bool) -> Data:

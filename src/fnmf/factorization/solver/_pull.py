@@ -27,8 +27,9 @@ from fnmf.execution import (
 from fnmf.factorization.solver._anchor_pull import AnchorPull, FromAnchors, TiedSums, tied_sums
 from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.terms import AnchorTies, Edges, NoTies, Ties, graph_ties
-from fnmf.kernels.layout import layout_of
+from fnmf.kernels.layout import Layout
 from fnmf.kernels.rows import graph_product
+from fnmf.kernels.sparse_layout import SparseLayout
 from fnmf.statistics import column_squares, row_squares
 
 # A product with a smaller graph takes no longer than handing it to other threads.
@@ -107,7 +108,8 @@ class ExecutionContext:
 
     def __init__(self, view: View, runner: Runner) -> None:
         self.view, self.runner = view, runner
-        self.layout = layout_of(view)
+        layout = SparseLayout if view.sparse else Layout
+        self.layout = layout(view.shape[1], view.dtype)
         self._source = BlockSource(view, self.layout.operands)
 
     def expect(self, factors: Factors, on_residual: bool) -> None:
