@@ -33,7 +33,6 @@ PATH = sorted(
                 "confidence",
                 "moves",
                 "partition",
-                "small",
             )
         ),
         *(ROOT / "choosing" / f"{name}.py" for name in ("number", "scores")),
@@ -89,7 +88,7 @@ ALLOWED = {
     ("prepare.py", 1e-30): "rounding: fourth powers",
     ("sample.py", 1e-300): "avoids the logarithm of 0",
     ("sample.py", 4): "fourth moments",
-    ("halves.py", 1e-9): "rounding",
+    ("crossfit.py", 1e-9): "rounding",
     ("scores.py", 3): "clusters of which two can be one group",
     ("structure.py", 4): "features of which two halves can have a direction",
     ("weights.py", 1e-12): "avoids a division by 0",

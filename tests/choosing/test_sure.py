@@ -10,8 +10,8 @@ from fnmf import FNMF, load, save
 from fnmf.affinity import graph_votes
 from fnmf.datasets import make_planted_subspaces
 from fnmf.exceptions import NoStructureWarning
+from fnmf.relevance.crossfit import cluster_recovery, quick_partition, row_halves
 from fnmf.relevance.defaults import DEFAULTS
-from fnmf.relevance.halves import cluster_recovery, quick_partition, row_halves
 from fnmf.relevance.weights import adjusted, chance_probabilities
 from fnmf.statistics import Moments
 

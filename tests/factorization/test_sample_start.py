@@ -120,7 +120,7 @@ def test_dask_begins_on_the_same_sample(data, small, monkeypatch):
     whole = list(pairwise(bounds))
     usual = type(view_of(X)).blocks
     monkeypatch.setattr(
-        "fnmf.data._dense.DenseView.blocks",
+        "fnmf.data._views.DenseView.blocks",
         lambda self: whole if self.shape[0] == N else usual(self),
     )
     there, here = fit(da.from_array(X, chunks=(sizes, D))), fit(X)

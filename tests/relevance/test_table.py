@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from fnmf.data import view_of
 from fnmf.relevance.candidates import duplicate_weights, redundancy
-from fnmf.relevance.halves import association
+from fnmf.relevance.crossfit import association
 from fnmf.relevance.preparations import duplicate_groups
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import candidate_score

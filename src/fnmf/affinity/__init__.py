@@ -1,10 +1,15 @@
 """How much samples belong together: neighbours, graph, anchors, and clusters of them."""
 
 from fnmf.affinity._adaptive import (
+    Graphs,
     adaptive_weights,
+    in_few_parts,
+    nearest_rows,
     neighbor_graph,
     neighbors_of,
     release_freed_memory,
+    small_graph,
+    small_graphs,
 )
 from fnmf.affinity._affinity import (
     Affinity,
@@ -35,4 +40,3 @@ from fnmf.affinity._partition import (
     spectrum,
 )
 from fnmf.affinity._public import adaptive_neighbors, estimate_recall, nearest_neighbors
-from fnmf.affinity._small import Graphs, in_few_parts, nearest_rows, small_graph, small_graphs

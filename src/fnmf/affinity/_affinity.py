@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf._settings import Settings
-from fnmf.affinity._adaptive import neighbor_graph
+from fnmf.affinity._adaptive import Graphs, in_few_parts, neighbor_graph
 from fnmf.affinity._anchor_affinity import (
     AnchorAffinity,
     ArrayCache,
@@ -24,7 +24,6 @@ from fnmf.affinity._anchor_affinity import (
 from fnmf.affinity._balanced import balanced_graph
 from fnmf.affinity._confidence import NeighborVotes, graph_votes, known_votes
 from fnmf.affinity._partition import best_of, connected_parts, partition
-from fnmf.affinity._small import Graphs, in_few_parts
 from fnmf.data import View, check_structure
 from fnmf.execution import RowArray, Runner
 from fnmf.kmeans import quick_kmeans

@@ -9,11 +9,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf.affinity._adaptive import in_few_parts, small_graphs
 from fnmf.affinity._anchor_moves import cluster_by_anchors
 from fnmf.affinity._anchors import Nearest, anchor_mass, anchor_votes, nearest_anchors, vote
 from fnmf.affinity._confidence import NeighborVotes
 from fnmf.affinity._partition import partition
-from fnmf.affinity._small import in_few_parts, small_graphs
 from fnmf.data import View, drawn
 from fnmf.execution import RowArray, Runner
 from fnmf.relevance.defaults import DEFAULTS, Defaults

@@ -12,8 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.affinity._adaptive import adaptive_weights
-from fnmf.affinity._small import products_with
+from fnmf.affinity._adaptive import adaptive_weights, products_with
 from fnmf.data import SPARSE_BELOW, View, spans
 from fnmf.execution import BlockSource, RowArray, Rows, Runner, parts_of
 from fnmf.kernels.nearest import few_nearest

@@ -23,8 +23,8 @@ from fnmf.display import listed
 from fnmf.execution import Runner
 from fnmf.relevance.candidates import Candidate, SearchContext
 from fnmf.relevance.choice import SampleSearch, search_on_sample
+from fnmf.relevance.crossfit import beyond_chance
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.halves import beyond_chance
 from fnmf.relevance.prepare import feature_statistics
 from fnmf.relevance.refill import refilled_by_search
 from fnmf.relevance.structure import halves_agree, structure

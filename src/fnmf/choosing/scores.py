@@ -21,8 +21,8 @@ from sklearn.metrics import adjusted_rand_score
 from fnmf.affinity import best_of, partition, small_graph, spectrum, ties_between
 from fnmf.execution import Runner
 from fnmf.relevance.candidates import Candidate, SearchContext
+from fnmf.relevance.crossfit import factors, row_halves
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.halves import factors, row_halves
 from fnmf.relevance.structure import feature_halves, features_agree, rows_agree
 from fnmf.relevance.table_columns import peak_and_valley
 from fnmf.relevance.tables import cluster_table

@@ -14,8 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf._compile import njit
-from fnmf.data._dense import DenseView
-from fnmf.data._views import Scaling
+from fnmf.data._views import DenseView, Scaling
 
 
 @dataclass(frozen=True)

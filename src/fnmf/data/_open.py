@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.data._dense import DenseView
 from fnmf.data._mapped import MappedCSR
 from fnmf.data._sparse import SparseView
-from fnmf.data._views import Scaling, View
+from fnmf.data._views import DenseView, Scaling, View
 
 Data = np.ndarray | sp.csr_array | MappedCSR
 

@@ -6,9 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf._compile import njit
-from fnmf.data._dense import DenseView
 from fnmf.data._mapped import MappedCSR
-from fnmf.data._views import Scaling, View, sparse_blocks
+from fnmf.data._views import DenseView, Scaling, View, sparse_blocks
 
 
 class SparseView(View):

@@ -12,16 +12,16 @@ from fnmf.data import drawn
 from fnmf.execution import RowArray, Runner
 from fnmf.kmeans import best_kmeans
 from fnmf.relevance.candidates import Candidate, SearchContext, search_context
-from fnmf.relevance.crossfit import unexplained_flags
-from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.halves import (
+from fnmf.relevance.crossfit import (
     Half,
     beyond_chance,
     cluster_recovery,
     factors,
     quick_partition,
     row_halves,
+    unexplained_flags,
 )
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.preparations import column_preparations, duplicate_groups, row_preparations
 from fnmf.relevance.prepare import FeatureStatistics, Weights
 from fnmf.relevance.sample import SampleTable

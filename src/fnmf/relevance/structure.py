@@ -12,8 +12,8 @@ from sklearn.metrics import adjusted_rand_score
 from fnmf.affinity import small_graph
 from fnmf.execution import Runner
 from fnmf.relevance.candidates import Candidate, SearchContext
+from fnmf.relevance.crossfit import Half, association, factors, quick_partition
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.halves import Half, association, factors, quick_partition
 from fnmf.relevance.search import refit_candidate
 from fnmf.relevance.weights import relevance
 

@@ -19,9 +19,8 @@ from fnmf.data import IncompleteView
 from fnmf.execution import Runner
 from fnmf.kmeans import best_kmeans
 from fnmf.relevance.candidates import Candidate, SearchContext
-from fnmf.relevance.crossfit import crossfit_relevance
+from fnmf.relevance.crossfit import association, crossfit_relevance
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.halves import association
 from fnmf.relevance.prepare import FeatureStatistics
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.table_columns import (

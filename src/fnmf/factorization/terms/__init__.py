@@ -3,17 +3,21 @@
 from fnmf.factorization.terms._anchors import AnchorTies, WithoutLists
 from fnmf.factorization.terms._objective import (
     RULES,
+    Edges,
     EvenRows,
     FreeBasis,
+    GraphTies,
     Kinds,
     LayeredBasis,
+    NoTies,
     Objective,
     RobustRows,
     Rule,
+    Ties,
     UnitBasis,
+    graph_ties,
 )
 from fnmf.factorization.terms._paper import PaperWeighting, collapsed, uniform_weights
-from fnmf.factorization.terms._ties import Edges, GraphTies, NoTies, Ties, graph_ties
 from fnmf.factorization.terms._weighting import (
     FixedWeighting,
     ResidualWeighting,

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from fnmf.factorization.terms._ties import Edges
+from fnmf.factorization.terms._objective import Edges
 
 
 class WithoutLists:
