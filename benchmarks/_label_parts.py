@@ -13,7 +13,7 @@ from fnmf import FNMF, SemiFNMF
 from fnmf._settings import Settings
 from fnmf.data import view_of
 from fnmf.execution import Runner
-from fnmf.factorization import NullObserver, Problem
+from fnmf.factorization import Observer, Problem
 from fnmf.labels import guided, samples_to_label
 from fnmf.labels.guidance import Guidance
 from fnmf.labels.guided import GuidedClasses, guide
@@ -33,7 +33,7 @@ class Guided:
 
     def __init__(self, X: np.ndarray, n_classes: int, runner: Runner) -> None:
         settings = Settings.of(FNMF(n_classes).get_params(deep=False)).for_data(X)
-        self.inputs = inputs_of(Problem(settings, view_of(X), 0, NullObserver()), runner)
+        self.inputs = inputs_of(Problem(settings, view_of(X), 0, Observer()), runner)
         self.search = search_features(self.inputs, 0)
 
     def fit(self, given: Any, **options: Any) -> tuple[np.ndarray, GuidedClasses]:

@@ -6,10 +6,11 @@ from typing import Any
 from fnmf._base import in_chunks
 from fnmf._fitted import Fitted
 from fnmf._sklearn import fit_context
+from fnmf.factorization import Observer
 from fnmf.factorization.solver import Progress
 
 
-class IterationHooks:
+class IterationHooks(Observer):
     """Tells an estimator's callbacks about starts and iterations; an ``Observer`` of schemes.
 
     Parameters

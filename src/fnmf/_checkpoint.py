@@ -66,7 +66,7 @@ class Checkpoint:
         self.every = check_real("every", every)
 
 
-class FolderCheckpointCache:
+class FolderCheckpointCache(CheckpointCache):
     """The checkpoint cache of a fit, in a folder that has been found to belong to it."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
@@ -87,7 +87,7 @@ class FolderCheckpointCache:
         return self._checkpoint.folder / f"{name}.npz"
 
 
-class _FileCheckpoint:
+class _FileCheckpoint(SolverCheckpoint):
     """The last snapshot of one run, in a file."""
 
     def __init__(self, path: Path, every: float) -> None:

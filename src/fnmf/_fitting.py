@@ -22,8 +22,6 @@ from fnmf.choosing.consensus import consensus
 from fnmf.data import has_missing, is_dask, repeats, view_of
 from fnmf.factorization import (
     CheckpointCache,
-    NoCheckpointCache,
-    NullObserver,
     Observer,
     Problem,
 )
@@ -83,10 +81,10 @@ def fit_estimator(
     rng = as_random_state(estimator.random_state)
     drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]
     iterations, stages = scheme.most_iterations(settings), len(scheme.stages)
-    observer: Observer = NullObserver()
+    observer: Observer = Observer()
     if has_callbacks(estimator):
         observer = IterationHooks(estimator, data, settings.n_init, iterations, stages)
-    cache: CheckpointCache = NoCheckpointCache()
+    cache: CheckpointCache = CheckpointCache()
     seeds: Sequence[int] = drawn
     tell_first_compiling()
     with workplace(estimator, data, settings.n_jobs) as (view, runner):

@@ -6,7 +6,6 @@ Each gives the clusters that it sees, and the votes of a sample's neighbours.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -50,34 +49,12 @@ def cached_graph(
     return graph
 
 
-class Affinity(Protocol):
-    """How much samples belong together."""
-
-    graph: sp.csr_array | None
-    anchors: np.ndarray | None
-    # Roots of what samples count; ``None`` if all count once.
-    root: np.ndarray | None
-
-    def clusters(
-        self, n_clusters: int, seed: int, known: KnownLabels | None = None
-    ) -> RowArray | None:
-        """Labels, started also from those ``known`` of some rows; ``None`` without affinity."""
-
-    def parts(self, n_clusters: int) -> RowArray | None:
-        """Labels of the connected parts, if these are the clusters; see ``connected_parts``."""
-
-    def refine_labels(self, labels: RowArray, codes: RowArray, n_clusters: int) -> RowArray:
-        """The better of ``labels`` and of the clusters of the codes."""
-
-    def votes(self, labels: RowArray, n_clusters: int) -> NeighborVotes | None:
-        """Share of each cluster among the neighbours of a sample; ``None`` without affinity."""
-
-
 class NoAffinity:
     """Samples on their own."""
 
     graph: sp.csr_array | None = None
     anchors: np.ndarray | None = None
+    # Roots of what samples count; ``None`` if all count once.
     root: np.ndarray | None = None
 
     def clusters(
@@ -114,6 +91,7 @@ class GraphAffinity:
     def clusters(
         self, n_clusters: int, seed: int, known: KnownLabels | None = None
     ) -> RowArray | None:
+        """Labels, started also from those ``known`` of some rows; ``None`` without affinity."""
         defaults, others = self._defaults, []
         if known is not None and len(known.rows) == self._weighted.shape[0]:
             others = [known.labels]
@@ -123,10 +101,12 @@ class GraphAffinity:
         return partition(self._graph, n_clusters, seed, others=others, defaults=defaults).labels
 
     def parts(self, n_clusters: int) -> RowArray | None:
+        """Labels of the connected parts, if these are the clusters; see ``connected_parts``."""
         found = connected_parts(self._graph, n_clusters, self._defaults)
         return None if found is None else found.labels
 
     def refine_labels(self, labels: RowArray, codes: RowArray, n_clusters: int) -> RowArray:
+        """The better of ``labels`` and of the clusters of the codes."""
         rng, defaults = np.random.RandomState(0), self._defaults
         starts = range(defaults.starts)
         own = self._weighted.weights
@@ -134,12 +114,17 @@ class GraphAffinity:
         return best_of(self._graph, [labels, *others], n_clusters, defaults).labels
 
     def votes(self, labels: RowArray, n_clusters: int) -> NeighborVotes | None:
+        """Share of each cluster among the neighbours of a sample; ``None`` without affinity."""
         return known_votes(graph_votes(self._graph, labels, n_clusters))
 
     @property
     def _graph(self) -> sp.csr_array:
         assert self.graph is not None
         return self.graph
+
+
+# How much samples belong together.
+Affinity = NoAffinity | GraphAffinity | AnchorAffinity
 
 
 def build_affinity(

@@ -13,7 +13,7 @@ from fnmf._schemes import SCHEMES, best_start
 from fnmf.affinity import LabelledRows, confidence, known_votes
 from fnmf.data import view_of
 from fnmf.execution import Runner
-from fnmf.factorization import NullObserver, Problem
+from fnmf.factorization import Observer, Problem
 
 # Rows of a resample.
 _SHARE = 0.8
@@ -39,7 +39,7 @@ def consensus(
             _part_settings(settings, rows),
             problem.view.subset(rows),
             int(rng.randint(_MAX_SEED)),
-            NullObserver(),
+            Observer(),
             sure=False,
             defaults=problem.defaults,
         )

@@ -5,8 +5,6 @@ from fnmf.factorization._initial import initial_factors, with_known
 from fnmf.factorization._plain import PaperScheme, UniformScheme
 from fnmf.factorization._problem import (
     CheckpointCache,
-    NoCheckpointCache,
-    NullObserver,
     Observer,
     Problem,
     ProgressReporter,

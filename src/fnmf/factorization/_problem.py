@@ -12,20 +12,20 @@ from sklearn.exceptions import ConvergenceWarning
 
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
-from fnmf.affinity import ArrayCache, Arrays
+from fnmf.affinity import Arrays
 from fnmf.data import Data, View
 from fnmf.execution import RowArray, Runner
-from fnmf.factorization.solver import HISTORY, NullCheckpoint, Observe, Progress, SolverCheckpoint
+from fnmf.factorization.solver import HISTORY, Observe, Progress, SolverCheckpoint
 from fnmf.factorization.terms import RULES, Kinds
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 _PRINT_EVERY = 10
 
 
-class Observer(Protocol):
-    """Receives the stages and iterations of a fit."""
+class Observer:
+    """Receives the stages and iterations of a fit; this one does nothing about them."""
 
-    wanted: bool
+    wanted = False
 
     def begin_start(self) -> None:
         """The next start begins."""
@@ -35,6 +35,7 @@ class Observer(Protocol):
 
     def iteration(self, progress: Progress, fitted: Callable[[], Fitted]) -> bool:
         """An iteration has ended; true ends the start. ``fitted`` makes the model so far."""
+        return False
 
     def end_start(self) -> None:
         """The start has ended."""
@@ -43,42 +44,16 @@ class Observer(Protocol):
         """The fit has ended."""
 
 
-class NullObserver:
-    """An observer that does not want to know."""
-
-    wanted = False
-
-    def begin_start(self) -> None:
-        """Nothing."""
-
-    def stage(self, name: str) -> None:
-        """Nothing."""
-
-    def iteration(self, progress: Progress, fitted: Callable[[], Fitted]) -> bool:
-        return False
-
-    def end_start(self) -> None:
-        """Nothing."""
-
-    def end(self) -> None:
-        """Nothing."""
-
-
-class CheckpointCache(ArrayCache, Protocol):
-    """Keeps what a fit should not compute twice."""
-
-    def solver_checkpoint(self, name: str) -> SolverCheckpoint:
-        """The checkpoint of a run of the solver."""
-
-
-class NoCheckpointCache:
-    """A cache that keeps nothing."""
+class CheckpointCache:
+    """Keeps what a fit should not compute twice; this one keeps nothing."""
 
     def cached(self, name: str, make: Callable[[], Arrays]) -> Arrays:
+        """The arrays kept under a name; made, and kept, if there are none."""
         return make()
 
     def solver_checkpoint(self, name: str) -> SolverCheckpoint:
-        return NullCheckpoint()
+        """The checkpoint of a run of the solver."""
+        return SolverCheckpoint()
 
 
 @dataclass(frozen=True)
@@ -109,7 +84,7 @@ class Problem:
     view: View
     labels_seed: int
     observer: Observer
-    cache: CheckpointCache = field(default_factory=NoCheckpointCache)
+    cache: CheckpointCache = field(default_factory=CheckpointCache)
     sure: bool = True
     defaults: Defaults = DEFAULTS
     guidance: Any = None

@@ -13,7 +13,7 @@ from fnmf._settings import Settings
 from fnmf.affinity import completed, improve, partition
 from fnmf.data import Scaling, View, as_counts, dense_if_missing
 from fnmf.execution import Runner, add_up, concatenated
-from fnmf.factorization import NullObserver, Problem
+from fnmf.factorization import Observer, Problem
 from fnmf.labels.guidance import Guidance
 from fnmf.labels.scheme import GuidedScheme
 from fnmf.statistics import column_means
@@ -58,7 +58,7 @@ def renewed(
         # Chosen when there were as many rows: the codes of a stream keep their units.
         unit = before.fitted.row_scale is None
         settings = replace(settings, row_norm="unit" if unit else "none")
-    problem = Problem(settings, view, seed, NullObserver(), sure=False, guidance=guidance)
+    problem = Problem(settings, view, seed, Observer(), sure=False, guidance=guidance)
     fitted = best_start(problem, [seed], runner, GuidedScheme)
     if guidance is None:
         fitted = _searched(fitted, settings, seed)

@@ -20,7 +20,6 @@ from fnmf.factorization.solver._pull import (
 from fnmf.factorization.solver._state import (
     HISTORY,
     Factors,
-    NullCheckpoint,
     Observe,
     Progress,
     Result,

@@ -19,7 +19,6 @@ from fnmf.factorization.solver._state import (
     HISTORY,
     TERMS,
     Factors,
-    NullCheckpoint,
     Observe,
     Progress,
     Result,
@@ -108,7 +107,7 @@ def solve(
     if iterate is multiplicative_iteration and not objective.weighting.learned:
         iterate = given_iteration
     sweeps = Sweeps(context, objective, rule)
-    checkpoint = checkpoint or NullCheckpoint()
+    checkpoint = checkpoint or SolverCheckpoint()
     rows: list[tuple[float, float, float, float]] = []
     converged = ended = False
     if (snapshot := checkpoint.last()) is None:

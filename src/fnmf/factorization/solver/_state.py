@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -90,30 +90,19 @@ class Snapshot(NamedTuple):
     ended: np.ndarray
 
 
-class SolverCheckpoint(Protocol):
-    """Where a run writes how far it has come."""
+class SolverCheckpoint:
+    """Where a run writes how far it has come; this one keeps nothing."""
 
     def last(self) -> Snapshot | None:
         """Where to go on, if the run has been there before."""
-
-    def due(self) -> bool:
-        """Whether it is time to write."""
-
-    def write(self, snapshot: Snapshot) -> None:
-        """Keep this instead of what was kept before."""
-
-
-class NullCheckpoint:
-    """A checkpoint that keeps nothing."""
-
-    def last(self) -> Snapshot | None:
         return None
 
     def due(self) -> bool:
+        """Whether it is time to write."""
         return False
 
     def write(self, snapshot: Snapshot) -> None:
-        """Nothing."""
+        """Keep this instead of what was kept before."""
 
 
 @dataclass
