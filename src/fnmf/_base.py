@@ -111,7 +111,7 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
         """Learn what there is to learn."""
 
     @abstractmethod
-    def _asked(self) -> Settings:
+    def _read_settings(self) -> Settings:
         """The parameters, checked."""
 
     @abstractmethod
@@ -305,7 +305,7 @@ class FactorisationBase(RecoveryMixin, ClusterBase, NonNegativeBase):
             return self._lazily("transform", data, len(self.components_))
         return self._new_rows("encode", data).astype(working_dtype(data.dtype))
 
-    def _asked(self) -> Settings:
+    def _read_settings(self) -> Settings:
         return Settings.of(self._parameters())
 
     def _parameters(self) -> Mapping[str, Any]:
@@ -313,7 +313,7 @@ class FactorisationBase(RecoveryMixin, ClusterBase, NonNegativeBase):
         return vars(self)
 
     def _settings(self) -> Settings:
-        settings = self._asked()
+        settings = self._read_settings()
         serves = Fitted.serves_relevance(vars(self))
         if serves is not (settings.scheme == "relevance"):
             raise ValueError(

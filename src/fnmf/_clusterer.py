@@ -251,7 +251,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         check_is_fitted(self)
         return self.feature_qvalues_ <= self.false_discovery_rate
 
-    def _asked(self) -> Settings:
+    def _read_settings(self) -> Settings:
         k, defaults = self.n_clusters, _defaults()
         automatic = isinstance(k, str) and k == "auto"
         if not automatic:
@@ -269,7 +269,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         return replace(Settings.of({**defaults, **given}), negative="keep")
 
     def _settings(self) -> Settings:
-        return self._asked().with_components(self.n_clusters_)
+        return self._read_settings().with_components(self.n_clusters_)
 
     def _scheme(self, settings: Settings) -> type[Scheme]:
         from fnmf.relevance.scheme import ClusterScheme

@@ -39,7 +39,7 @@ def fit_estimator(
     batch: Any = None,
 ) -> None:
     """Validate, fit from all starts, set the attributes and raise the warnings."""
-    settings = estimator._asked()
+    settings = estimator._read_settings()
     scheme = estimator._scheme(settings)
     scheme.check(settings)
     data = estimator._checked(X, reset=True)

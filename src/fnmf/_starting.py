@@ -20,7 +20,7 @@ def with_start(settings: Settings, estimator: Any, data: Data) -> Settings:
         return settings
     # What is frozen for a pipeline stays fitted when that is cloned.
     model = getattr(model, "estimator", model)
-    own = model._asked().scheme if hasattr(model, "_record") else None
+    own = model._read_settings().scheme if hasattr(model, "_record") else None
     if not hasattr(model, "components_") or own != settings.scheme:
         raise ValueError(
             "init must be a name, a pair of arrays or a fitted FNMF of the same weighting, "

@@ -137,7 +137,7 @@ class ClusterDescriptions(list[ClusterDescription]):
         rows = "".join(
             f"<tr><th scope='row'>{html.escape(one.title or one.name)}</th>"
             f"<td>{html.escape(counted(one.size, one.unit))} ({one.share:.0%})</td>"
-            f"<td>{_apart_html(one)}</td></tr>"
+            f"<td>{_differences_html(one)}</td></tr>"
             for one in self
         )
         head = "<tr><th>cluster</th><th>size</th><th>what sets it apart</th></tr>"
@@ -333,7 +333,7 @@ def _column(X: Any, k: int) -> np.ndarray | None:
     return np.asarray(X[:, k], dtype=float) if isinstance(X, np.ndarray) else None
 
 
-def _apart_html(one: ClusterDescription) -> str:
+def _differences_html(one: ClusterDescription) -> str:
     if not one.contrasts:
         return html.escape(one.traits)
     return ", ".join(

@@ -64,7 +64,7 @@ def test_neighbours_are_held_together_as_asked(models, kind, smoothness):
 def test_neighbours_are_trusted_as_far_as_clusters_hold_together(
     modularity, components, smoothness
 ):
-    settings = FNMF(components, n_clusters=4)._asked()
+    settings = FNMF(components, n_clusters=4)._read_settings()
     assert code_smoothness(settings, modularity, DEFAULTS) == pytest.approx(smoothness)
 
 

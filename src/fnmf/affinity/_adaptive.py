@@ -277,7 +277,7 @@ def small_graph(rows: Any, n_neighbors: int, weights: np.ndarray | None = None) 
 def small_graphs(rows: Any, weights: np.ndarray | None = None) -> Graphs:
     """Graphs of any number of neighbours of the same rows, which count as their weights."""
     products = products_with(rows, turned(rows))
-    return Graphs(partial(_graph, products, weights), partial(_reach, products))
+    return Graphs(partial(_graph, products, weights), partial(_neighbors_beyond_part, products))
 
 
 def _graph(products: np.ndarray, own: np.ndarray | None, n_neighbors: int) -> sp.csr_array:
@@ -300,7 +300,7 @@ def _graph(products: np.ndarray, own: np.ndarray | None, n_neighbors: int) -> sp
 
 
 @njit(nogil=True, cache=True)
-def _reach(products, parts):  # type: ignore[no-untyped-def]
+def _neighbors_beyond_part(products, parts):  # type: ignore[no-untyped-def]
     """The fewest neighbours with which a row is tied to one of another part.
 
     Of so many neighbours those count that are nearer than the next one after them; if all are

@@ -54,7 +54,7 @@ def confidence(
     """
     n, source = view.total, BlockSource(view)
     weights = () if view.weights is None else (view.weights,)
-    voters = of.voters or NeighborVotes((), _nobody)
+    voters = of.voters or NeighborVotes((), _no_votes)
     rows = (of.labels, of.codes, *voters.rows)
     given = (*rows[:2], *weights)
     counts, sums, squares = runner.sum_rows(partial(_centre_sums, n_clusters), source, *given)
@@ -77,7 +77,7 @@ def confidence(
     return sure, second
 
 
-def _nobody() -> None:
+def _no_votes() -> None:
     """The count of those who have no votes."""
 
 

@@ -33,7 +33,7 @@ class Outcome:
 
     folder: Path | None = None
 
-    def told(self) -> str:
+    def results(self) -> str:
         """What is true of the results."""
         if self.folder is None:
             return "nothing was written"
@@ -51,19 +51,19 @@ def handled() -> Iterator[Outcome]:
     except (typer.Exit, typer.Abort, SystemExit):
         raise
     except KeyboardInterrupt as error:
-        fail(f"interrupted; {outcome.told()}.", exit_code(error))
+        fail(f"interrupted; {outcome.results()}.", exit_code(error))
     except SystemError as error:
         # A compiled function that is interrupted while it returns says so in its own way.
         cause = error.__cause__ or error.__context__
         if not isinstance(cause, KeyboardInterrupt):
             raise
-        fail(f"interrupted; {outcome.told()}.", exit_code(cause))
+        fail(f"interrupted; {outcome.results()}.", exit_code(cause))
     except OutputError as error:
         give_up_output()
         if error.unread and outcome.folder is None:
             # Who reads a part of what is only printed has seen what he wanted.
             raise typer.Exit(FAILED) from None
-        fail(f"the output could not be written ({error}); {outcome.told()}.", FAILED)
+        fail(f"the output could not be written ({error}); {outcome.results()}.", FAILED)
     except Exception as error:
         if os.environ.get("FNMF_TRACEBACK"):
             raise

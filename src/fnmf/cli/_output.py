@@ -32,13 +32,13 @@ class Output:
 
     def write(self, text: str) -> int:
         """Write, or say that it is the output that fails."""
-        return self._told(self._stream.write, text)
+        return self._checked(self._stream.write, text)
 
     def flush(self) -> None:
         """What is buffered must fail here, where it can be told, and not while Python ends."""
-        self._told(self._stream.flush)
+        self._checked(self._stream.flush)
 
-    def _told(self, do: Callable[..., Any], *arguments: Any) -> Any:
+    def _checked(self, do: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return do(*arguments)
         except OSError as error:

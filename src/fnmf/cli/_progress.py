@@ -47,7 +47,7 @@ def _lines(what: str) -> Iterator[Step]:
     """A line on the error stream now and then, for logs."""
     step, over, started = Step(), threading.Event(), time.monotonic()
 
-    def speak() -> None:
+    def print_lines() -> None:
         wait = _FIRST_LINE
         while not over.wait(wait):
             wait = _NEXT_LINE
@@ -57,13 +57,13 @@ def _lines(what: str) -> Iterator[Step]:
             line = f"{what}: {time.monotonic() - started:.0f} s{doing}{count}"
             print(line, file=sys.stderr, flush=True)
 
-    speaker = threading.Thread(target=speak, daemon=True)
-    speaker.start()
+    printer = threading.Thread(target=print_lines, daemon=True)
+    printer.start()
     try:
         yield step
     finally:
         over.set()
-        speaker.join()
+        printer.join()
 
 
 @contextmanager

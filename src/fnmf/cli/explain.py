@@ -96,7 +96,7 @@ def _in_own_units(found: Any, own: Any, at: int, means: "np.ndarray | None") -> 
     is_sparse: bool = sp.issparse(row)
     values = np.ravel(row.toarray() if is_sparse else row).astype(np.float64)
 
-    def told(entry: Any) -> Any:
+    def in_own_units(entry: Any) -> Any:
         k, mine, other = entry.index, means[found.cluster], means[found.second]
         return replace(entry, value=float(values[k]), own=float(mine[k]), second=float(other[k]))
 
@@ -106,8 +106,8 @@ def _in_own_units(found: Any, own: Any, at: int, means: "np.ndarray | None") -> 
 
     return replace(
         found,
-        pulls=tuple(map(told, found.pulls)),
-        against=tuple(map(told, found.against)),
+        pulls=tuple(map(in_own_units, found.pulls)),
+        against=tuple(map(in_own_units, found.against)),
         changes=tuple(map(moved, found.changes)),
     )
 

@@ -241,7 +241,7 @@ class Threads(Runner):
 
 
 def _serve(orders: SimpleQueue[Callable[[], None] | None]) -> None:
-    """What a worker does all day."""
+    """Do what is ordered, until ``None`` is."""
     while (order := orders.get()) is not None:
         order()
         # Between sweeps nothing of the last one is kept alive.
@@ -305,7 +305,7 @@ class _Sweep(Generic[Result]):
         return True
 
     def stop(self, helpers: int) -> None:
-        """Let the helpers go home, whatever is left."""
+        """End the help of other threads, whatever is left."""
         self._numbers = iter(range(0))
         for _ in range(helpers):
             self._permits.put(None)

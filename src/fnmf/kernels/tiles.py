@@ -19,7 +19,7 @@ LINE = 16
 
 
 def _wide_vectors(typing_context):  # type: ignore[no-untyped-def]
-    """Let LLVM use 512-bit registers in this function; it is shy of them by default."""
+    """Let LLVM use 512-bit registers in this function; it avoids them by default."""
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         # llvmlite only knows attributes without a value; as text this one is valid all the same.

@@ -90,7 +90,7 @@ def check_complete(model: Any) -> None:
     record = getattr(type(model), "_record", None)
     if record is not None:
         try:
-            settings = model._asked()
+            settings = model._read_settings()
         except (TypeError, ValueError) as error:
             raise ModelFileError(f"no fit has such parameters: {error}") from error
         relevance = settings.scheme == "relevance"

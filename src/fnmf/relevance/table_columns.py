@@ -96,12 +96,12 @@ def has_modes(
         labels = best_kmeans(values[:, None], parts, rng, defaults.starts)
         groups = sorted((values[labels == a] for a in np.unique(labels)), key=np.median)
         pairs = list(pairwise(groups))
-        if pairs and all(_apart(one, other, values, defaults) for one, other in pairs):
+        if pairs and all(_separated(one, other, values, defaults) for one, other in pairs):
             return True
     return False
 
 
-def _apart(one: np.ndarray, other: np.ndarray, values: np.ndarray, defaults: Defaults) -> bool:
+def _separated(one: np.ndarray, other: np.ndarray, values: np.ndarray, defaults: Defaults) -> bool:
     """Whether two groups of values have a valley between them, beyond chance."""
     peak, valley = peak_and_valley(one, other, values, defaults)
     deep = peak - valley > defaults.beyond_chance * np.sqrt(max(peak + valley, 1.0))

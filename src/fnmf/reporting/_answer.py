@@ -13,12 +13,12 @@ def answer(
     """What was found, as somebody would say it aloud."""
     return " ".join(
         part
-        for part in (groups_told(model, n_rows, clusters, unit), columns_told(features))
+        for part in (groups_sentence(model, n_rows, clusters, unit), columns_sentence(features))
         if part
     )
 
 
-def groups_told(model: Any, n_rows: int, clusters: list[dict[str, Any]], unit: str) -> str:
+def groups_sentence(model: Any, n_rows: int, clusters: list[dict[str, Any]], unit: str) -> str:
     """The number of groups, or that there are none."""
     rows = counted(n_rows, unit)
     if len(clusters) == 1:
@@ -31,7 +31,7 @@ def groups_told(model: Any, n_rows: int, clusters: list[dict[str, Any]], unit: s
     return f"The {rows} fall into {len(clusters)} groups."
 
 
-def columns_told(features: dict[str, Any]) -> str:
+def columns_sentence(features: dict[str, Any]) -> str:
     """The columns that tell the groups apart."""
     matter, total = features["matter"], features["count"]
     if matter == 0:

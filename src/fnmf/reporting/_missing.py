@@ -38,7 +38,7 @@ def missing_cells(
         "clusters": clusters,
         "columns": int(np.count_nonzero(counts)),
         "text": f"{total:,} of {cells:,} cells are missing ({total / cells:.1%}).",
-        "apart": _told(apart, shares, names, clusters),
+        "apart": _where_missing(apart, shares, names, clusters),
         "rows": [
             {
                 "name": names[k],
@@ -72,7 +72,9 @@ def _separating(stats: Statistics) -> np.ndarray:
     return apart
 
 
-def _told(apart: np.ndarray, shares: np.ndarray, names: list[str], clusters: list[str]) -> str:
+def _where_missing(
+    apart: np.ndarray, shares: np.ndarray, names: list[str], clusters: list[str]
+) -> str:
     """Whether missing cells set clusters apart, as a sentence."""
     if not apart.any():
         return "They are spread evenly over the clusters."

@@ -18,12 +18,14 @@ def layer_summary(
         return None
     parts = model.layer_products_
 
-    def told(layer: int, index: int, share: float | None = None) -> dict[str, Any]:
+    def described(layer: int, index: int, share: float | None = None) -> dict[str, Any]:
         values = parts[layer][index]
         finer: list[dict[str, Any]] = []
         if layer:
             row = shares[layer - 1][index]
-            finer = [told(layer - 1, b, float(row[b])) for b in top_indices(row, _FINER) if row[b]]
+            finer = [
+                described(layer - 1, b, float(row[b])) for b in top_indices(row, _FINER) if row[b]
+            ]
         named = [names[k] for k in top_indices(values, _TOLD) if values[k] > 0]
         image = None if image_shape is None else heat_image(values.reshape(image_shape))
         return {
@@ -37,5 +39,5 @@ def layer_summary(
     last = len(parts) - 1
     return {
         "sizes": [len(part) for part in parts],
-        "parts": [told(last, a) for a in range(min(len(parts[last]), _MOST))],
+        "parts": [described(last, a) for a in range(min(len(parts[last]), _MOST))],
     }

@@ -12,7 +12,7 @@ from fnmf import __version__
 from fnmf.choosing import Agreement, NumberOfClusters
 from fnmf.describe import describe_clusters
 from fnmf.display import convergence, counted, feature_names, sample_names, visible
-from fnmf.reporting._answer import answer, groups_told
+from fnmf.reporting._answer import answer, groups_sentence
 from fnmf.reporting._classes import known_classes
 from fnmf.reporting._clusters import cluster_answer, clusters_in_detail, stabilities
 from fnmf.reporting._columns import Columns
@@ -109,7 +109,7 @@ def summarise(
     number = number_of_clusters(about.choice or NumberOfClusters.recalled(model))
     return {
         "answer": answer(model, X.shape[0], clusters, features, unit),
-        "groups": groups_told(model, X.shape[0], clusters, unit),
+        "groups": groups_sentence(model, X.shape[0], clusters, unit),
         "decisions": [
             {key: visible(text, longest=400) for key, text in one.items()}
             for one in about.decisions

@@ -26,7 +26,7 @@ class Edges(NamedTuple):
 
 
 class SupportsNeighbourSums(Protocol):
-    """What a solver lends to ties: work that goes through all rows."""
+    """What ties may use of a solver: work that goes through all rows."""
 
     def neighbour_sums(
         self, edges: Edges, degree: np.ndarray, V: np.ndarray, out: np.ndarray
