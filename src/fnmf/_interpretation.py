@@ -201,12 +201,12 @@ class InterpretationMixin:
         kept_at = own if own is None or fitted.graph_rows is None else fitted.graph_rows[own]
         labels = fitted.labels if fitted.held_labels is None else fitted.held_labels
         assert labels is not None
-        told = None
+        shown = None
         if X is not None and own is not None:
             rows, _ = _rows_to_describe(fitted, X)
-            told = (_row(rows, own), _kept_of(rows, fitted))
+            shown = (_row(rows, own), _kept_of(rows, fitted))
         elif _in_other_units(model):
-            told = (model._as_given(row), model._as_given(fitted.rows))
+            shown = (model._as_given(row), model._as_given(fitted.rows))
         kept = fitted.rows
         with threads(settings.n_jobs) as runner:
             view = completed_new(row, fitted, runner)
@@ -229,7 +229,7 @@ class InterpretationMixin:
                     kept_at,
                     sure,
                     lambda rows: model._new_rows("predict", rows),
-                    told,
+                    shown,
                     _names(self, feature_names),
                     top,
                     missing,

@@ -140,11 +140,11 @@ class Presence:
         empty = np.flatnonzero(~self.columns)
         if not len(empty):
             return ()
-        told = ", ".join(str(k if names is None else names[k]) for k in empty[:5])
+        shown = ", ".join(str(k if names is None else names[k]) for k in empty[:5])
         more = f" and {len(empty) - 5} more" if len(empty) > 5 else ""
         return (
             EmptyFeatureWarning(
-                f"{len(empty)} feature(s) have no value in any sample ({told}{more}); "
+                f"{len(empty)} feature(s) have no value in any sample ({shown}{more}); "
                 "they weigh nothing."
             ),
         )

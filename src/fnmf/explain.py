@@ -116,7 +116,7 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         sure = "" if self.confidence is None else f", confidence {self.confidence:.2f}"
-        told = f"cluster {self.cluster}{sure}; second-best is cluster {self.second}"
+        shown = f"cluster {self.cluster}{sure}; second-best is cluster {self.second}"
         head = "<tr><th>feature</th><th>value</th><th>mean in cluster</th>"
         head += "<th>mean in second-best</th><th>speaks for it</th></tr>"
         rows = "".join(
@@ -127,7 +127,7 @@ class Explanation:
         )
         moved = "" if self.becomes is None else html.escape(str(self).rsplit("\n", 1)[-1].strip())
         body = f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
-        return f"<p>{html.escape(told)}</p>{body}<p>{moved}</p>"
+        return f"<p>{html.escape(shown)}</p>{body}<p>{moved}</p>"
 
     def to_frame(self) -> Any:
         """A data frame with a row for each feature told, strongest for it first; needs pandas."""
@@ -149,8 +149,8 @@ class Explanation:
         if self.becomes is None:
             lines.append("  no change of these features alone would move it")
         else:
-            told = ", ".join(str(change) for change in self.changes)
-            lines.append(f"  it would be in cluster {self.becomes} with {told}")
+            shown = ", ".join(str(change) for change in self.changes)
+            lines.append(f"  it would be in cluster {self.becomes} with {shown}")
         return "\n".join(lines)
 
 

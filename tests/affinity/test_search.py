@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from fnmf import FNMF, MappedCSR
 from fnmf._settings import Settings
-from fnmf.affinity import _search, estimate_recall, nearest_neighbors
+from fnmf.affinity import _adaptive, estimate_recall, nearest_neighbors
 
 
 def all_pairs(X, k, queries=None):
@@ -208,7 +208,7 @@ def test_only_the_user_decides_on_the_approximate_search():
 def test_a_fit_never_looks_for_faiss(options, monkeypatch):
     monkeypatch.setitem(sys.modules, "faiss", None)
     X = np.random.default_rng(0).random((30_100, 2))
-    monkeypatch.setattr(_search, "exact_neighbors", reached)
+    monkeypatch.setattr(_adaptive, "exact_neighbors", reached)
     with pytest.raises(ReachedError):
         FNMF(2, **options).fit(X)
 

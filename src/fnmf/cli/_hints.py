@@ -71,16 +71,16 @@ def applied_text(note: str) -> str:
 
 def applied_error(error: TableError) -> str:
     """What is wrong with new rows: cured in their file, or in training."""
-    told = []
+    shown = []
     for problem in error.problems:
         if problem.remedy in ("missing", "negative", "abs"):
             cure = "the training table had none: correct it, or train without --strict"
-            told.append(f"{problem.text}; {cure}.")
+            shown.append(f"{problem.text}; {cure}.")
         elif problem.remedy in ("", *_OF_READING, "cell", "foreign", "duplicates", "infinite"):
-            told.append(error_text(problem))
+            shown.append(error_text(problem))
         else:
-            told.append(f"{problem.text}.")
-    return " ".join(told)
+            shown.append(f"{problem.text}.")
+    return " ".join(shown)
 
 
 def decisions(notes: Sequence[str]) -> list[dict[str, str]]:
@@ -98,8 +98,8 @@ def decisions(notes: Sequence[str]) -> list[dict[str, str]]:
 
 def error_text(error: TableError) -> str:
     """An error with its remedy as an option."""
-    told = worded(error.text, error.remedy, error.facts, COMMAND_REMEDIES)
-    return told if told.endswith("?") else f"{told}."
+    shown = worded(error.text, error.remedy, error.facts, COMMAND_REMEDIES)
+    return shown if shown.endswith("?") else f"{shown}."
 
 
 def in_options(text: str) -> str:
@@ -151,14 +151,14 @@ def all_problems(
 ) -> str:
     """Every problem on a line of its own, what may be behind it, and the command that solves it."""
     causes = [note for note in notes if getattr(note, "remedy", "") in _CAUSES]
-    told = [f"Note: {note_text(note)}." for note in causes]
+    shown = [f"Note: {note_text(note)}." for note in causes]
     single = len(problems) == 1
     lines = [error_text(problems[0])] if single else [f"{len(problems)} things stand in the way:"]
     if not single:
         lines += [f"  {error_text(problem)}" for problem in problems]
     options = solving_options(problems)
     # What was decided in reading may be the cause, and then no option cures it.
-    if command is not None and options is not None and not (single and told):
+    if command is not None and options is not None and not (single and shown):
         title = "This solves it:" if single else "This solves all of them:"
-        return "\n".join([*lines, *told, title, f"  {shlex.join([*command, *options])}"])
-    return "\n".join([*lines, *told])
+        return "\n".join([*lines, *shown, title, f"  {shlex.join([*command, *options])}"])
+    return "\n".join([*lines, *shown])

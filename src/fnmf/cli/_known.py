@@ -38,13 +38,13 @@ def known_classes(table: "Table", model: "Model", na: Sequence[str]) -> np.ndarr
 
     found = given_classes(table, na)
     classes = sorted({cell for cell in found if cell})
-    told = int(np.sum(found != ""))
+    shown = int(np.sum(found != ""))
     where = f"--known {model.known}"
     if not classes:
         raise UsageError(f"{where}: all cells of the column are empty; fill some in.")
-    if len(classes) == told and told > max(2, model.clusters or 0):
+    if len(classes) == shown and shown > max(2, model.clusters or 0):
         raise UsageError(
-            f"{where}: all {told} cells are different, so that they are no classes; name the "
+            f"{where}: all {shown} cells are different, so that they are no classes; name the "
             "column that holds classes, or give the number of classes with -k if there is one row "
             "of each."
         )

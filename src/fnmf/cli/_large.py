@@ -143,7 +143,7 @@ class LargeRun(Run):
 
         started = time.perf_counter()
         options = {} if self.checkpoint is None else {"checkpoint": self.checkpoint}
-        told = fit_model(self.whole, everything, **options)
+        shown = fit_model(self.whole, everything, **options)
         seconds = time.perf_counter() - started
         self.model = copy(self.whole)
         of_rows = ("labels_", "embedding_", "assignments_", "sample_confidence_", "second_labels_")
@@ -153,7 +153,7 @@ class LargeRun(Run):
             setattr(self.whole, name, whole)
             setattr(self.model, name, whole[drawn])
         n = len(self.whole.labels_)
-        notes = [*map(in_options, told), f"{n} rows were read by blocks"]
+        notes = [*map(in_options, shown), f"{n} rows were read by blocks"]
         if len(drawn) < n:
             notes.append(f"the report draws a sample of {len(drawn)} rows, and counts in it")
         self._describe(self.recipe.prepare(self.table.X), notes, seconds)
@@ -187,8 +187,8 @@ class LargeRun(Run):
             check_folder(folder, RUN_FILES, self.output.force, [self.file])
 
         with working("Writing"), results_folder(folder, check) as partial:
-            told = ([name, label + 1] for name, label in lines(self.whole.labels_))
-            write_csv(partial / "labels.csv", ["id", "cluster"], told)
+            shown = ([name, label + 1] for name, label in lines(self.whole.labels_))
+            write_csv(partial / "labels.csv", ["id", "cluster"], shown)
             names = [f"component_{c}" for c in range(1, self.whole.embedding_.shape[1] + 1)]
             write_csv(partial / "embedding.csv", ["id", *names], lines(self.whole.embedding_))
             write_features(partial / "features.csv", self.table.names, self.model, stats)

@@ -126,5 +126,5 @@ def fit_model(model: Any, X: Any, *known: Any, **options: Any) -> list[str]:
     # That the limit was reached or nothing was found is in the diagnosis, and is said once.
     known = (ConvergenceWarning, NoStructureWarning)
     kept = [w for w in caught if not issubclass(w.category, known)]
-    told = (" ".join(str(warning.message).split()) for warning in kept)
-    return list(dict.fromkeys(told))
+    shown = (" ".join(str(warning.message).split()) for warning in kept)
+    return list(dict.fromkeys(shown))

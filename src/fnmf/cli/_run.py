@@ -65,8 +65,8 @@ def few_different_rows(X: Any, n_clusters: Any) -> list[str]:
         seen.add(tuple(part.tobytes() for part in parts))
         if len(seen) >= n_clusters:
             return []
-    told = "all rows are equal" if len(seen) == 1 else f"there are only {len(seen)} different rows"
-    return [f"{told}; {n_clusters} clusters of them mean nothing"]
+    shown = "all rows are equal" if len(seen) == 1 else f"there are only {len(seen)} different rows"
+    return [f"{shown}; {n_clusters} clusters of them mean nothing"]
 
 
 def _answered(note: str, model: Any) -> bool:
@@ -132,11 +132,11 @@ class Run:
         if self.batch is not None:
             options["batch"] = self.batch
         known = () if self.known is None else (self.known,)
-        told = fit_model(self.model, X, *known, **options)
+        shown = fit_model(self.model, X, *known, **options)
         read = [note for note in self.table.notes if not _answered(note, self.model)]
         self.decisions = decisions(read)
         plain = (note for note in read if not getattr(note, "why", ""))
-        notes = [*map(note_text, plain), *alike, *map(in_options, told)]
+        notes = [*map(note_text, plain), *alike, *map(in_options, shown)]
         if self.choice is not None:
             for name, value in self.choice.kept().items():
                 setattr(self.model, f"{name}_", value)

@@ -61,8 +61,8 @@ def show_summary(summary: dict[str, Any], notes: list[str]) -> None:
     if summary["feature_groups"]:
         groups = table("group of columns", "columns", "relevance", "share in the weights")
         for one in summary["feature_groups"]:
-            told = f"{one['relevance']:.2f}", f"{one['weight']:.0%}"
-            add_row(groups, one["name"], one["features"], *told)
+            shown = f"{one['relevance']:.2f}", f"{one['weight']:.0%}"
+            add_row(groups, one["name"], one["features"], *shown)
         out.print(groups)
     if summary["labels"] is not None:
         show_labels(out, summary["labels"])
@@ -80,8 +80,8 @@ def show_labels(out: Any, labels: dict[str, Any]) -> None:
     if labels["suspicious"]:
         built = table("suspicious label", "given", "suggested", "wrong with probability")
         for one in labels["suspicious"][:_MOST_LABELS]:
-            told = f"{one['probability']:.2f}"
-            add_row(built, one["row"], one["given"], one["suggested"], told)
+            shown = f"{one['probability']:.2f}"
+            add_row(built, one["row"], one["given"], one["suggested"], shown)
         out.print(built)
     show_next(out, labels["next"])
 

@@ -81,8 +81,8 @@ def _demo(out: Path) -> None:
     fnmf = Path(sys.executable).with_name("fnmf")
     for words in _NEXT:
         program = fnmf if words[0] == "fnmf" else sys.executable
-        told = shlex.join([_relative(program), *words[1:]])
-        console.print(f"  {told}", soft_wrap=True, highlight=False)
+        shown = shlex.join([_relative(program), *words[1:]])
+        console.print(f"  {shown}", soft_wrap=True, highlight=False)
 
 
 def _relative(program: str | Path) -> str:

@@ -71,11 +71,11 @@ def _importances(model: Any) -> str:
     largest = values[top[0]] or 1.0
     rows = [(names[k], f"{values[k]:.3g}", values[k] / largest) for k in top]
     effective = getattr(model, "effective_features_", None)
-    told = ""
+    shown = ""
     if effective is not None:
         each = ", ".join(f"{value:.1f}" for value in np.ravel(effective)[:8])
-        told = f" (effective in each weighting: {each})"
-    return _table(f"Most important of {len(values):,} features{told}", rows)
+        shown = f" (effective in each weighting: {each})"
+    return _table(f"Most important of {len(values):,} features{shown}", rows)
 
 
 def _course(model: Any) -> str:

@@ -64,12 +64,12 @@ def number(value: float) -> str:
 
 def side_by_side(*values: float) -> list[str]:
     """Numbers to be read beside each other: two digits, more if that is what tells them apart."""
-    told: list[str] = []
+    shown: list[str] = []
     for digits in (2, 3, 4):
-        told = [_short(value, digits) for value in values]
-        if len(set(told)) == len({float(value) for value in values}):
+        shown = [_short(value, digits) for value in values]
+        if len(set(shown)) == len({float(value) for value in values}):
             break
-    return told
+    return shown
 
 
 def _short(value: float, digits: int) -> str:

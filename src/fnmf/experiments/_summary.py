@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.stats import rankdata
 
 Pair = tuple[str, str]  # data set, method
 
@@ -128,7 +129,5 @@ def mean_ranks(values: np.ndarray) -> np.ndarray:
         return ranks
     present = values[ranked][:, ~np.isnan(values).all(axis=0)]
     filled = np.where(np.isnan(present), -np.inf, present)
-    above = (filled[None, :, :] > filled[:, None, :]).sum(axis=1)
-    equal = (filled[None, :, :] == filled[:, None, :]).sum(axis=1)
-    ranks[ranked] = (above + (equal + 1) / 2).mean(axis=1)
+    ranks[ranked] = rankdata(-filled, axis=0).mean(axis=1)
     return ranks

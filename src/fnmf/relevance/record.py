@@ -187,12 +187,12 @@ def faint_features(count: int) -> tuple[Warning, ...]:
     """That some features are nothing beside the largest one, and what to do."""
     if not count:
         return ()
-    told = (
+    shown = (
         f"{count} features are so much smaller than the largest one that they cannot be seen "
         "beside it and were left out; bring the columns of X to common units, for example with "
         "sklearn.preprocessing.MinMaxScaler."
     )
-    return (UserWarning(told),)
+    return (UserWarning(shown),)
 
 
 def fit_warnings(

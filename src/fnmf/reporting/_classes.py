@@ -55,13 +55,13 @@ def _sentences(table: np.ndarray, clusters: list[str], classes: list[str]) -> li
     for k, column in enumerate(table.T):
         parts = np.flatnonzero(column >= _PART * column.sum())
         if len(parts) > 1:
-            told = listed([f"{clusters[c]} ({column[c]:,})" for c in parts])
-            found.append((int(column.sum()), f"Class {classes[k]} is split over clusters {told}."))
+            shown = listed([f"{clusters[c]} ({column[c]:,})" for c in parts])
+            found.append((int(column.sum()), f"Class {classes[k]} is split over clusters {shown}."))
     for c, row in enumerate(table):
         parts = np.flatnonzero(row >= _PART * row.sum())
         if len(parts) > 1:
-            told = listed([f"{classes[k]} ({row[k]:,})" for k in parts])
-            found.append((int(row.sum()), f"Cluster {clusters[c]} merges classes {told}."))
+            shown = listed([f"{classes[k]} ({row[k]:,})" for k in parts])
+            found.append((int(row.sum()), f"Cluster {clusters[c]} merges classes {shown}."))
     found.sort(key=lambda item: -item[0])
     left = len(found) - _MOST_SENTENCES
     sentences = [text for _, text in found[:_MOST_SENTENCES]]

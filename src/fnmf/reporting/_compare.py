@@ -87,8 +87,8 @@ def _sentences(
     for c, row in enumerate(table):
         parts = [int(d) for d in np.flatnonzero(row >= _PART * row.sum())]
         if len(parts) > 1:
-            told = listed([f"{others[d]} ({row[d]:,})" for d in parts])
-            found.append(f"Cluster {ours[c]} of {first} is divided among {told} of {second}.")
+            shown = listed([f"{others[d]} ({row[d]:,})" for d in parts])
+            found.append(f"Cluster {ours[c]} of {first} is divided among {shown} of {second}.")
         elif partner[c] < 0:
             goes = f"most of it goes to {others[parts[0]]} of {second}"
             found.append(f"Cluster {ours[c]} of {first} is dissolved; {goes}.")

@@ -148,6 +148,6 @@ def _purpose(share: np.ndarray, stats: Statistics) -> str:
     lean = np.flatnonzero(means > 1.25 * share.mean())
     if len(lean) == 0:
         return "All clusters use it about equally."
-    told = [visible(stats.names[c]) for c in lean[np.argsort(-means[lean], kind="stable")][:6]]
-    word = "cluster" if len(told) == 1 else "clusters"
-    return f"Used above all by {word} {listed(told)}."
+    shown = [visible(stats.names[c]) for c in lean[np.argsort(-means[lean], kind="stable")][:6]]
+    word = "cluster" if len(shown) == 1 else "clusters"
+    return f"Used above all by {word} {listed(shown)}."

@@ -86,9 +86,9 @@ def _batches(model: Any, stats: Statistics, names: list[str]) -> Iterable[dict[s
     text += f"(least mixed cluster {float(np.min(mixing)):.0%})."
     if len(apart):
         first = apart[np.argsort(-effect[apart], kind="stable")][:_SHOWN]
-        told = listed([names[k] for k in first])
+        shown = listed([names[k] for k in first])
         more = f" and {len(apart) - _SHOWN} more" if len(apart) > _SHOWN else ""
-        text += f" These features separate batches, not groups: {told}{more}."
+        text += f" These features separate batches, not groups: {shown}{more}."
     level = "good" if float(np.min(mixing)) >= _MIXED else "note"
     yield _finding(level, "Batches", text)
 
@@ -112,8 +112,8 @@ def _spread(weights: np.ndarray, model: Any, stats: Statistics) -> dict[str, str
         if assignments is None
         else np.asarray(assignments, dtype=float).mean(axis=0)
     )
-    told = ", ".join(f"{value:.1f}" for value in effective_features(weights)[:8])
-    text = f"The weights rest on about {told} of {counted(weights.shape[1], 'features')}."
+    shown = ", ".join(f"{value:.1f}" for value in effective_features(weights)[:8])
+    text = f"The weights rest on about {shown} of {counted(weights.shape[1], 'features')}."
     if getattr(model, "weighting", "paper") == "paper":
         on_empty = float(shares @ empty_share(weights, stats.energy))
         text += f" Nearly empty features hold {on_empty:.0%} of the weight."
@@ -139,8 +139,8 @@ def _components(graph: Any, n_clusters: int) -> dict[str, str]:
     _, part = connected_components(graph, directed=False)
     sizes = np.sort(np.unique(part[:n_samples], return_counts=True)[1])[::-1]
     count = len(sizes)
-    told = ", ".join(str(size) for size in sizes[:6]) + (", …" if count > 6 else "")
-    text = f"The neighbour graph has {count} connected parts, of {told} samples."
+    shown = ", ".join(str(size) for size in sizes[:6]) + (", …" if count > 6 else "")
+    text = f"The neighbour graph has {count} connected parts, of {shown} samples."
     if count == 1:
         text = "The neighbour graph is connected."
     if count > n_clusters:

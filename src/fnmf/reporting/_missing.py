@@ -81,12 +81,12 @@ def _where_missing(
     found = np.flatnonzero(apart)
     gaps = np.ptp(shares[:, found], axis=0)
     first = found[np.argsort(-gaps, kind="stable")]
-    told = listed([names[k] for k in first[:_SHOWN_NAMES]])
+    shown = listed([names[k] for k in first[:_SHOWN_NAMES]])
     more = f" and {len(first) - _SHOWN_NAMES} more" if len(first) > _SHOWN_NAMES else ""
     k = int(first[0])
     most, least = int(shares[:, k].argmax()), int(shares[:, k].argmin())
     return (
-        f"That a cell is missing goes with the clusters in {told}{more}: {names[k]} is missing "
+        f"That a cell is missing goes with the clusters in {shown}{more}: {names[k]} is missing "
         f"in {shares[most, k]:.0%} of cluster {clusters[most]} and {shares[least, k]:.0%} of "
         f"cluster {clusters[least]}. What is told of such a column is told of its observed values."
     )

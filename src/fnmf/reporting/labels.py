@@ -14,8 +14,8 @@ _SURE = 0.9
 
 def class_names(model: Any) -> list[str] | None:
     """Names of the classes by the number of their cluster, if labels of any were given."""
-    told = getattr(model, "labelled_", None)
-    return [visible(name) for name in model.classes_] if told is not None and told.any() else None
+    shown = getattr(model, "labelled_", None)
+    return [visible(name) for name in model.classes_] if shown is not None and shown.any() else None
 
 
 def label_summary(model: Any, rows: list[str], unit: str) -> dict[str, Any] | None:
@@ -23,17 +23,17 @@ def label_summary(model: Any, rows: list[str], unit: str) -> dict[str, Any] | No
     names = class_names(model)
     if names is None:
         return None
-    told, codes = np.asarray(model.labelled_), np.asarray(model.labels_)
+    shown, codes = np.asarray(model.labelled_), np.asarray(model.labels_)
     sure = np.asarray(model.sample_confidence_, np.float64)
     found = model.suspicious_labels_
     return {
-        "sentence": _sentence(told, sure, len(found), unit),
+        "sentence": _sentence(shown, sure, len(found), unit),
         "classes": [
             {
                 "name": name,
-                "given": int(np.sum(told & (codes == c))),
-                "found": int(np.sum(~told & (codes == c))),
-                "sure": float(sure[own].mean()) if (own := ~told & (codes == c)).any() else None,
+                "given": int(np.sum(shown & (codes == c))),
+                "found": int(np.sum(~shown & (codes == c))),
+                "sure": float(sure[own].mean()) if (own := ~shown & (codes == c)).any() else None,
             }
             for c, name in enumerate(names)
         ],

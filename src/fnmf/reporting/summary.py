@@ -214,8 +214,8 @@ def _of_features(model: Any, stats: Statistics, matters: np.ndarray) -> dict[str
 
 def _facts(n_rows: int, n_columns: int, stats: Statistics, unit: str) -> list[dict[str, str]]:
     facts = [(unit, n_rows), ("features", n_columns), ("clusters", len(stats.sizes))]
-    told = (counted(count, name).split(" ", 1) for name, count in facts)
-    return [{"value": value, "name": name} for value, name in told]
+    shown = (counted(count, name).split(" ", 1) for name, count in facts)
+    return [{"value": value, "name": name} for value, name in shown]
 
 
 def _quality(model: Any, stats: Statistics, classes: dict[str, Any] | None) -> list[dict[str, Any]]:
@@ -242,8 +242,8 @@ def _quality(model: Any, stats: Statistics, classes: dict[str, Any] | None) -> l
     if several and (confidence := getattr(model, "sample_confidence_", None)) is not None:
         values = np.asarray(confidence, dtype=float)
         text = "median of how sure the cluster of each is, 0 to 1"
-        told = f"{float(np.median(values)):.2f}"
-        result.insert(0, _score("confidence", told, text, "typical confidence"))
+        shown = f"{float(np.median(values)):.2f}"
+        result.insert(0, _score("confidence", shown, text, "typical confidence"))
     if classes is not None:
         text = "share in the right class, clusters matched to classes"
         share = f"{classes['accuracy']:.3f}"

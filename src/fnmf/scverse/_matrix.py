@@ -51,12 +51,12 @@ def matrix_of(adata: Any, layer: str | None, genes: np.ndarray | None) -> Matrix
     if not _are_counts(X):
         return Matrix(_of_genes(X, genes), source, "none: the values are not counts")
     target = float(np.median(_totals(X)))
-    told = f"counts: each cell to {target:g} in total (the median), then log(1 + x)"
+    shown = f"counts: each cell to {target:g} in total (the median), then log(1 + x)"
     if is_dask(X):
         X = X.map_blocks(partial(_normalized, target=target), dtype=np.float32, meta=X._meta)
     else:
         X = _normalized(X, target)
-    return Matrix(_of_genes(X, genes), source, told)
+    return Matrix(_of_genes(X, genes), source, shown)
 
 
 def _opened(X: Any) -> Any:
