@@ -7,8 +7,9 @@ from numba.core import event
 
 from fnmf import FNMF
 from fnmf.data import Scaling, view_of
+from fnmf.execution import Threads
+from fnmf.factorization.solver import ExecutionContext
 from fnmf.kernels.descent import descend_rows
-from fnmf.kernels.layout import layout_of
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -22,7 +23,7 @@ def test_both_products_of_a_block(dtype, shape, how):
     view = view_of(sp.csr_array(X) if how == "csr" else X, scaling if how == "capped" else None)
     Z = view.dense().exact(0, n)
     U, V = rng.random((d, c)).astype(dtype), rng.random((n, c)).astype(dtype)
-    layout = layout_of(view)
+    layout = ExecutionContext(view, Threads(1)).layout
     block, basis = layout.operands(view, 0, n), layout.pack_basis(U)
     products, cross = np.empty((n, c), dtype), np.zeros_like(basis)
     layout.kernels.project_block(*block, basis, products)
