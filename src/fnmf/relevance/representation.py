@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from fnmf._settings import Settings
+from fnmf.affinity import Attraction
 from fnmf.factorization import SolverRun, ties_along
-from fnmf.factorization.solver import Factors, SolverCheckpoint, solve
+from fnmf.factorization.solver import Factors, RowModel, SolverCheckpoint, encode, solve
 from fnmf.factorization.terms import LayeredBasis
 from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.results import FoundClusters, SmoothedCodes
@@ -55,5 +56,27 @@ def smoothed_codes(
         solver, stopping = "hals", replace(stopping, max_iter=most)
     given = run.context, run.objective, start, solver, stopping
     result = solve(*given, checkpoint=checkpoint)
-    result.factors = result.factors.without(root)
+    result.factors = _as_new_rows(run, result.factors.without(root), found)
     return SmoothedCodes(smoothness, run.objective.ties, result)
+
+
+def _as_new_rows(run: SolverRun, factors: Factors, found: FoundClusters) -> Factors:
+    """The factors with the codes that ``transform`` would give rows with these neighbours.
+
+    In the graph a sample is held by all that have it among their neighbours, a new row by its own
+    neighbours alone, with weights that sum to 1. Were it otherwise, a model trained on the codes
+    of a fit would meet others in new rows.
+    """
+    graph, view, weighting = found.affinity.graph, found.prepared.view, run.objective.weighting
+    assert graph is not None
+    codes, strength = factors.V.astype(np.float64), run.objective.ties.strength
+    degree = np.asarray(graph.sum(axis=1), np.float64)
+    share = np.divide(strength, degree, out=np.zeros_like(degree), where=degree > 0)
+    held = Attraction(share[:, None] * (graph @ codes), share * degree)
+    prices = weighting.prices
+    if view.root is not None and prices is not None:
+        prices = prices / (view.root**2)[:, None].astype(prices.dtype)
+    shared = factors.P[0] if run.objective.shared else None
+    model = RowModel(factors.U, factors.weights, weighting.on_residual, shared)
+    V, P, _ = encode(view, model, run.context.runner, held, prices, factors.V.dtype)
+    return replace(factors, V=V, P=factors.P if shared is not None else P)
