@@ -110,10 +110,20 @@ def test_planted_parts_are_found_below_their_clusters():
     assert all(shares[a, home == owner[a]].sum() > 0.8 for a in range(3))
 
 
-def test_labels_are_those_of_a_single_layer_or_of_larger_modularity(model):
+def test_neighbours_are_those_of_the_rows_and_of_the_first_codes(model):
     single = FNMF(4, random_state=0, tol=1e-3).fit(digits()[0])
     assert (model.labels_ == single.labels_).mean() > 0.95
+    rows = single.graph_.toarray() > 0
+    assert (model.graph_.toarray()[rows] >= single.graph_.toarray()[rows] / 2).all()
+    assert (model.graph_.toarray()[~rows] > 0).any()
+    np.testing.assert_allclose(model.graph_.sum(), single.graph_.sum())
     np.testing.assert_array_equal(model.feature_weights_, single.feature_weights_)
+
+
+def test_a_graph_of_the_user_stays_as_it_is():
+    X = digits()[0]
+    own = FNMF(4, random_state=0, tol=1e-3).fit(X).graph_
+    np.testing.assert_array_equal(deep(graph=own).fit(X).graph_.toarray(), own.toarray())
 
 
 def test_new_rows(model):

@@ -22,9 +22,10 @@ class DeepFNMF(FactorisationBase):
 
     The codes of a layer are the data of the next: many fine parts, fewer parts made of them, and
     at last as many components as the representation is long. Layers are trained one after the
-    other, then together. Features are weighed by relevance at the first layer, neighbours held
-    together at the last; clusters are found as :class:`FNMF` finds them. With one layer it is
-    :class:`FNMF`.
+    other, then together. Features are weighed by relevance at the first layer. Clusters are those
+    of the affinity of :class:`FNMF` and of the codes of the first layer together, along which
+    neighbours are held at the last; with anchors or clusters about means they are those of
+    :class:`FNMF`. With one layer it is :class:`FNMF`.
 
     Parameters
     ----------

@@ -80,7 +80,6 @@ ALLOWED = {
     ("preparations.py", 6): "rounding: equal columns",
     ("preparations.py", 1e4): "rounding: equal columns",
     ("initial.py", 1e-12): "avoids a division by 0",
-    ("layers.py", 30): "no default fit has layers",
     ("_lloyd.py", 6): "precision of principal directions",
     ("_lloyd.py", 4): "precision of principal directions",
     ("number.py", 16): "default of the public parameter numbers",

@@ -106,6 +106,21 @@ def test_the_run_of_the_labels_is_a_round_of_its_own(models):
     np.testing.assert_array_equal(first["total"], models["clusters"].history_["total"])
 
 
+def test_every_row_is_solved_as_a_new_one_with_its_neighbours(models):
+    """The codes of the fit minimise ‖x − Uᵀv‖² + β Σ_r s_r ‖v − v_r‖², weights summing to 1."""
+    X, model = digits()[0], models["parts"]
+    assert len(model._omega) == 1
+    root = np.sqrt(model._omega.max(axis=0))
+    rows = X * model._units * root
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    V, U = model.embedding_, model.components_ * root
+    shares = model.graph_ / model.graph_.sum(axis=1)[:, None]
+    slope = (V @ U - rows) @ U.T + model._strength * (V - shares @ V)
+    # The neighbours' codes are those before this step, which are close.
+    assert np.abs(slope[V > 0]).max() < 0.05
+    assert slope[V == 0].min() > -0.05
+
+
 def test_new_rows_are_held_as_those_of_the_fit(models):
     X, new = digits()
     for model in models.values():

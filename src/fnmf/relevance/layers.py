@@ -2,60 +2,94 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
+from fnmf._settings import Settings
+from fnmf.affinity import GraphAffinity, KnownLabels, neighbor_graph
 from fnmf.data import view_of
+from fnmf.execution import Runner
 from fnmf.factorization import SolverRun, initial_factors
 from fnmf.factorization.solver import ExecutionContext, Factors, product, solve
-from fnmf.factorization.terms import EvenRows, NoTies, Objective, ResidualWeighting, UnitBasis
-from fnmf.relevance.defaults import Defaults
-from fnmf.relevance.initial import InitialFit, column_norms, kmeans_start
+from fnmf.factorization.terms import EvenRows, Objective, ResidualWeighting, UnitBasis
+from fnmf.relevance.initial import column_norms
 from fnmf.relevance.results import FoundClusters
 
-# For each layer before all are trained together.
-_ITERATIONS = 30
 
+class FinerLayers(NamedTuple):
+    """Layers before the last.
 
-def begin_layers(
-    run: SolverRun,
-    found: FoundClusters,
-    start: InitialFit,
-    sizes: tuple[int, ...],
-    seed: int,
-    defaults: Defaults,
-) -> None:
-    """Layers of these sizes, one after the other, as the basis of the factors of ``start``.
-
-    The first has the weights of the features, the last the ties of the samples and the codes that
-    start at the clusters; those between are plain.
+    Attributes
+    ----------
+    found : FoundClusters
+        Clusters, of an affinity that knows the codes of the first layer.
+    layers : list of ndarray
+        Their bases, the finest first.
+    codes : ndarray
+        The data of the last layer.
     """
-    factors, runner = start.factors, run.context.runner
-    weights, dtype = found.weights, run.context.view.dtype
-    few = replace(run.stopping, max_iter=_ITERATIONS)
-    plain = replace(run.objective, basis=UnitBasis(), ties=NoTies(dtype))
-    # Features: weighted as in a single layer.
-    U, V = kmeans_start(found.prepared, weights, sizes[0], seed, runner, defaults)
-    first = Factors(U, V, deepcopy(factors.P), factors.weights)
-    solve(run.context, plain, first, run.solver, few)
+
+    found: FoundClusters
+    layers: list[np.ndarray]
+    codes: np.ndarray
+
+
+def finer_layers(
+    run: SolverRun, start: Factors, found: FoundClusters, settings: Settings, seed: int
+) -> FinerLayers:
+    """All layers but the last, one after the other, held along the ties of ``run``.
+
+    The first, from ``start``, has the weights of the features; in those behind it all codes count.
+    """
+    if found.affinity.anchors is None:
+        # Fewer iterations do; anchors have no lists of neighbours, which it needs.
+        run = run._replace(solver="hals")
+    objective = replace(run.objective, basis=UnitBasis())
+    first = solve(run.context, objective, start, run.solver, run.stopping).factors
+    found = _with_codes(found, first.V, settings, seed, run.context.runner)
     layers, codes = [first.U], first.V
-    # Parts of parts: all codes count.
-    for size in sizes[1:-1]:
-        codes, layer = _next_layer(run, codes, size, seed, defaults)
+    for size in settings.layers[1:-1]:
+        rng = np.random.RandomState(seed)
+        U, V = initial_factors(view_of(codes), size, "kmeans", 1.0, rng, run.context.runner)
+        codes, layer = _solved(run, codes, U.astype(codes.dtype), V)
         layers.append(layer)
-    # Parts of clusters: the mean codes of those that share a component, held along the ties.
-    means = (codes.T @ factors.V / np.maximum(factors.V.sum(axis=0), np.finfo(dtype).tiny)).astype(
-        dtype
-    )
+    return FinerLayers(found, layers, codes)
+
+
+def _with_codes(
+    found: FoundClusters, codes: np.ndarray, settings: Settings, seed: int, runner: Runner
+) -> FoundClusters:
+    """Clusters of the affinity of the rows and of their codes together.
+
+    Codes count by their direction. Without a graph of our own, and for clusters about means, all
+    stays as it is.
+    """
+    affinity, weighted = found.affinity, found.prepared.weighted
+    own = settings.builds_graph and settings.batch is None and found.centres is None
+    if not own or affinity.graph is None or found.labels is None:
+        return found
+    lengths = np.linalg.norm(codes, axis=1, keepdims=True)
+    rows = view_of(codes / np.maximum(lengths, np.finfo(codes.dtype).tiny))
+    rows = rows.weighing(weighted.weights)
+    near = neighbor_graph(rows, settings.n_neighbors, settings.search, runner)
+    both = GraphAffinity(sp.csr_array((affinity.graph + near) / 2), weighted, runner)
+    known = KnownLabels(np.arange(len(codes)), np.asarray(found.labels))
+    labels = both.clusters(settings.clusters, seed, known)
+    return replace(found, affinity=both, labels=labels, settled=True)
+
+
+def last_layer(run: SolverRun, finer: FinerLayers, factors: Factors) -> None:
+    """The last layer, with codes that start at the clusters; all are the basis of ``factors``."""
+    # Parts of clusters: the mean codes of those that share a component.
+    codes, dtype = finer.codes, finer.codes.dtype
+    total = np.maximum(factors.V.sum(axis=0), np.finfo(dtype).tiny)
+    means = (codes.T @ factors.V / total).astype(dtype)
     norms = column_norms(means, np.ones(len(means)))
-    last = Factors(means / norms.astype(dtype), factors.V, *_even(codes))
-    tied = replace(_plain_objective(dtype), ties=run.objective.ties)
-    solve(ExecutionContext(view_of(codes), runner), tied, last, run.solver, few)
-    layers.append(last.U)
-    factors.V = last.V
-    _adopt(factors, layers, np.sqrt(weights.top))
+    factors.V, layer = _solved(run, codes, means / norms.astype(dtype), factors.V)
+    _adopt(factors, [*finer.layers, layer], np.sqrt(finer.found.weights.top))
 
 
 def _adopt(factors: Factors, layers: list[np.ndarray], root: np.ndarray) -> None:
@@ -67,23 +101,16 @@ def _adopt(factors: Factors, layers: list[np.ndarray], root: np.ndarray) -> None
     factors.layers, factors.U = layers, product(layers).astype(factors.V.dtype)
 
 
-def _next_layer(
-    run: SolverRun, codes: np.ndarray, size: int, seed: int, defaults: Defaults
+def _solved(
+    run: SolverRun, codes: np.ndarray, U: np.ndarray, V: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Codes and basis of codes."""
-    view, runner = view_of(codes), run.context.runner
-    rng = np.random.RandomState(seed)
-    U, V = initial_factors(view, size, "kmeans", 1.0, rng, runner, defaults)
-    few = replace(run.stopping, max_iter=_ITERATIONS)
-    factors = Factors(U.astype(codes.dtype), V, *_even(codes))
-    solve(ExecutionContext(view, runner), _plain_objective(codes.dtype), factors, run.solver, few)
+    """Codes and basis of codes, along the ties of ``run``, from a start."""
+    dtype = codes.dtype
+    objective = Objective(
+        ResidualWeighting(), run.objective.ties, EvenRows(), UnitBasis(), shared=True
+    )
+    # One assignment and one weighting, in which everything counts.
+    factors = Factors(U, V, np.ones((1, 1), dtype), np.ones((1, codes.shape[1])))
+    context = ExecutionContext(view_of(codes), run.context.runner)
+    solve(context, objective, factors, run.solver, run.stopping)
     return factors.V, factors.U
-
-
-def _plain_objective(dtype: np.dtype) -> Objective:
-    return Objective(ResidualWeighting(), NoTies(dtype), EvenRows(), UnitBasis(), shared=True)
-
-
-def _even(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """One assignment and one weighting, in which everything counts."""
-    return np.ones((1, 1), codes.dtype), np.ones((1, codes.shape[1]))

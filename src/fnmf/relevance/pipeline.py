@@ -25,7 +25,7 @@ Steps 6 to 10 factorise the prepared rows with these weights, along this affinit
 9. *Labels.* The better of the clusters of step 5 and those of the codes, where there is a graph of
    all rows; moments by cluster give the relevance of each feature.
 10. *Representation.* Codes held together less, which tell samples of a cluster apart. With anchors,
-   whose labels need no codes, step 8 solves for these.
+   whose labels need no codes, and with layers step 8 solves for these.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ from fnmf.relevance.batches import batch_effect, largest_batch, moments_within_b
 from fnmf.relevance.choice import Choice, choose_preparation
 from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.initial import InitialFit, initial_fit, used_share
-from fnmf.relevance.layers import begin_layers
+from fnmf.relevance.layers import FinerLayers, finer_layers, last_layer
 from fnmf.relevance.lloyd import lloyd_all_rows
 from fnmf.relevance.prepare import (
     FeatureStatistics,
@@ -74,7 +74,13 @@ from fnmf.relevance.prepare import (
 )
 from fnmf.relevance.record import unfinished_record
 from fnmf.relevance.refill import most_unused, refilled_by_choice
-from fnmf.relevance.representation import code_smoothness, run_with, smoothed_codes
+from fnmf.relevance.representation import (
+    code_smoothness,
+    codes_as_of_new_rows,
+    few_iterations,
+    run_with,
+    smoothed_codes,
+)
 from fnmf.relevance.results import FactorizedClusters, FoundClusters, SmoothedCodes
 
 
@@ -215,16 +221,18 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     """Factors of the prepared rows, along the affinity, from the clusters: steps 6 to 10."""
     settings, runner, prepared = inputs.settings, inputs.runner, found.prepared
     defaults = inputs.defaults
+    finer = _finer_layers(inputs, found, seed) if settings.layers else None
+    if finer is not None:
+        found = finer.found
     # 6. Start at the clusters.
     start = initial_fit(found.statistics, found, settings, seed, runner, defaults)
     run, share = _solver_run(inputs, found, start)
-    if settings.layers:
-        inputs.progress.enter(Stage.LAYERS)
-        begin_layers(run, found, start, settings.layers, seed, defaults)
+    if finer is not None:
+        last_layer(few_iterations(run, defaults), finer, start.factors)
     wanted = code_smoothness(settings, found.choice.modularity, defaults)
     smoothness = float(settings.smoothness)
-    if isinstance(found.affinity, AnchorAffinity):
-        # Labels need no codes.
+    if isinstance(found.affinity, AnchorAffinity) or finer is not None:
+        # Labels need no codes, or have seen those of the first layer.
         smoothness, run = wanted, run_with(wanted, run, found, share)
     # 7. Converge on a sample first, if there are very many rows.
     checkpoint = inputs.problem.cache.solver_checkpoint(f"start-{seed}")
@@ -259,7 +267,19 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
         again = run_with(wanted, run, found, share)
         best = smoothed_codes(wanted, again, result.factors, found, own, defaults)
     before = () if best is first else (result.history,)
+    best = codes_as_of_new_rows(best, run, found)
     return FactorizedClusters(found, best, kmeans, inputs.progress.stopped, before)
+
+
+def _finer_layers(inputs: Inputs, found: FoundClusters, seed: int) -> FinerLayers:
+    """All layers but the last, held together as little as parts are."""
+    settings, defaults = inputs.settings, inputs.defaults
+    inputs.progress.enter(Stage.LAYERS)
+    fine = replace(settings, n_components=settings.layers[0], n_clusters=settings.clusters)
+    start = initial_fit(found.statistics, found, fine, seed, inputs.runner, defaults)
+    run, share = _solver_run(inputs, found, start)
+    run = run_with(defaults.negligible * float(settings.smoothness), run, found, share)
+    return finer_layers(few_iterations(run, defaults), start.factors, found, settings, seed)
 
 
 def _solver_run(inputs: Inputs, found: FoundClusters, start: InitialFit) -> tuple[SolverRun, float]:

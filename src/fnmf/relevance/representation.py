@@ -11,7 +11,6 @@ from fnmf._settings import Settings
 from fnmf.affinity import Attraction
 from fnmf.factorization import SolverRun, ties_along
 from fnmf.factorization.solver import Factors, RowModel, SolverCheckpoint, encode, solve
-from fnmf.factorization.terms import LayeredBasis
 from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.results import FoundClusters, SmoothedCodes
 
@@ -38,6 +37,12 @@ def run_with(smoothness: float, run: SolverRun, found: FoundClusters, share: flo
     return run._replace(objective=replace(run.objective, ties=ties))
 
 
+def few_iterations(run: SolverRun, defaults: Defaults) -> SolverRun:
+    """The run with as many iterations as codes need at most."""
+    most = min(run.stopping.max_iter, defaults.code_iterations)
+    return run._replace(stopping=replace(run.stopping, max_iter=most))
+
+
 def smoothed_codes(
     smoothness: float,
     run: SolverRun,
@@ -49,34 +54,36 @@ def smoothed_codes(
     """Codes of this smoothness by ``run``, begun with those that labels were read off."""
     root = found.prepared.view.root
     start = deepcopy(begun).without(None if root is None else 1 / root)
-    solver, stopping = run.solver, run.stopping
-    if not isinstance(run.objective.basis, LayeredBasis):
-        # Exact minimisation of coordinates needs far fewer iterations than ratios do.
-        most = min(stopping.max_iter, defaults.code_iterations)
-        solver, stopping = "hals", replace(stopping, max_iter=most)
-    given = run.context, run.objective, start, solver, stopping
+    # Exact minimisation of coordinates needs far fewer iterations than ratios do.
+    stopping = few_iterations(run, defaults).stopping
+    given = run.context, run.objective, start, "hals", stopping
     result = solve(*given, checkpoint=checkpoint)
-    result.factors = _as_new_rows(run, result.factors.without(root), found)
+    result.factors = result.factors.without(root)
     return SmoothedCodes(smoothness, run.objective.ties, result)
 
 
-def _as_new_rows(run: SolverRun, factors: Factors, found: FoundClusters) -> Factors:
-    """The factors with the codes that ``transform`` would give rows with these neighbours.
+def codes_as_of_new_rows(
+    codes: SmoothedCodes, run: SolverRun, found: FoundClusters
+) -> SmoothedCodes:
+    """The codes that ``transform`` would give rows with the neighbours that these samples have.
 
     In the graph a sample is held by all that have it among their neighbours, a new row by its own
-    neighbours alone, with weights that sum to 1. Were it otherwise, a model trained on the codes
-    of a fit would meet others in new rows.
+    neighbours alone, with weights that sum to 1. Without this step a model trained on the codes of
+    a fit would meet others in new rows.
     """
     graph, view, weighting = found.affinity.graph, found.prepared.view, run.objective.weighting
-    assert graph is not None
-    codes, strength = factors.V.astype(np.float64), run.objective.ties.strength
+    factors, strength = codes.result.factors, codes.ties.strength
+    if graph is None or not strength:
+        return codes
     degree = np.asarray(graph.sum(axis=1), np.float64)
     share = np.divide(strength, degree, out=np.zeros_like(degree), where=degree > 0)
-    held = Attraction(share[:, None] * (graph @ codes), share * degree)
+    pull = share[:, None] * (graph @ factors.V.astype(np.float64))
     prices = weighting.prices
     if view.root is not None and prices is not None:
         prices = prices / (view.root**2)[:, None].astype(prices.dtype)
     shared = factors.P[0] if run.objective.shared else None
     model = RowModel(factors.U, factors.weights, weighting.on_residual, shared)
-    V, P, _ = encode(view, model, run.context.runner, held, prices, factors.V.dtype)
-    return replace(factors, V=V, P=factors.P if shared is not None else P)
+    held, dtype = Attraction(pull, share * degree), factors.V.dtype
+    V, P, _ = encode(view, model, run.context.runner, held, prices, dtype)
+    solved = replace(factors, V=V, P=P if shared is None else factors.P)
+    return replace(codes, result=replace(codes.result, factors=solved))
