@@ -57,11 +57,51 @@ def measured():
     return {key: float(np.mean(values)) for key, values in runs.items()}
 
 
+def table_of_readme(number):
+    """Head and rows of one of the tables that begin with the column data."""
+    part = page("README.md").split("\n| data |")[1 + number].split("\n\n")[0]
+    lines = ["| data |" + part.splitlines()[0], *part.splitlines()[2:]]
+    cells = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines]
+    head, *rows = cells
+    return head, {row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in rows}
+
+
+def test_the_representation_in_readme_is_what_was_measured():
+    head, table = table_of_readme(1)
+    with (ROOT / "results/representation.csv").open(encoding="utf-8") as file:
+        runs = list(csv.DictReader(file))
+
+    def mean(probe, method, **key):
+        sets = {run["data"] for run in runs} if "data" not in key else {key["data"]}
+        codes = ("k", "3k") if "data" not in key else ("k",)
+        of = [
+            [
+                float(run[probe])
+                for run in runs
+                if (run["data"], run["codes"], run["method"]) == (name, length, method)
+                and run["noise"] == key["noise"]
+            ]
+            for name in sets
+            for length in codes
+        ]
+        return f"{np.mean([np.mean(one) for one in of]):.3f}"
+
+    assert len(table) == 9
+    for row, cells in table.items():
+        key = {} if row.startswith("mean") else {"data": row.lower()}
+        for column, cell in cells.items():
+            method, _, noise = column.partition(", ")
+            if cell:
+                probes = [
+                    mean(probe, method, noise="5" if noise else "0", **key)
+                    for probe in ("linear", "neighbours")
+                ]
+                assert cell.replace("*", "") == " / ".join(probes), (row, column)
+    assert head[1:4] == ["FNMF", "NMF", "PCA"]
+
+
 def test_the_table_of_readme_is_what_was_measured():
-    lines = [line for line in page("README.md").splitlines() if line.startswith("| ")]
-    cells = [[cell.strip(" *") for cell in line.strip("|").split(" | ")] for line in lines]
-    head = next(row for row in cells if row[0] == "data")
-    table = {row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in cells if row != head}
+    head, table = table_of_readme(0)
     found = measured()
     assert set(head[1:]) == set(COLUMNS)
     assert set(table) == {*ROWS, "mean of 24 sets"}
