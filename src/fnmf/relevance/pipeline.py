@@ -267,7 +267,8 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
         again = run_with(wanted, run, found, share)
         best = smoothed_codes(wanted, again, result.factors, found, own, defaults)
     before = () if best is first else (result.history,)
-    best = codes_as_of_new_rows(best, run, found)
+    if wanted != settings.smoothness:
+        best = codes_as_of_new_rows(best, run, found)
     return FactorizedClusters(found, best, kmeans, inputs.progress.stopped, before)
 
 

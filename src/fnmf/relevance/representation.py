@@ -71,19 +71,22 @@ def codes_as_of_new_rows(
     neighbours alone, with weights that sum to 1. Without this step a model trained on the codes of
     a fit would meet others in new rows.
     """
-    graph, view, weighting = found.affinity.graph, found.prepared.view, run.objective.weighting
+    graph, weighting = found.affinity.graph, run.objective.weighting
     factors, strength = codes.result.factors, codes.ties.strength
     if graph is None or not strength:
         return codes
     degree = np.asarray(graph.sum(axis=1), np.float64)
     share = np.divide(strength, degree, out=np.zeros_like(degree), where=degree > 0)
     pull = share[:, None] * (graph @ factors.V.astype(np.float64))
-    prices = weighting.prices
-    if view.root is not None and prices is not None:
-        prices = prices / (view.root**2)[:, None].astype(prices.dtype)
+    # What the solver sees, and its codes, are times the roots of what samples count.
+    root = found.prepared.view.root
+    pull = pull if root is None else pull * root[:, None]
     shared = factors.P[0] if run.objective.shared else None
     model = RowModel(factors.U, factors.weights, weighting.on_residual, shared)
-    held, dtype = Attraction(pull, share * degree), factors.V.dtype
-    V, P, _ = encode(view, model, run.context.runner, held, prices, dtype)
-    solved = replace(factors, V=V, P=P if shared is None else factors.P)
-    return replace(codes, result=replace(codes.result, factors=solved))
+    given = run.context.view, model, run.context.runner, Attraction(pull, share * degree)
+    V, P, loss = encode(*given, weighting.prices, factors.V.dtype)
+    solved = replace(factors, V=V, P=P if shared is None else factors.P).without(root)
+    V = solved.V.astype(np.float64)
+    rough = float(np.vdot(degree, (V * V).sum(axis=1)) - np.vdot(V, graph @ V))
+    result = replace(codes.result, factors=solved, objective=loss + strength * rough)
+    return replace(codes, result=result)
