@@ -15,7 +15,9 @@ from fnmf.execution import Runner
 from fnmf.factorization import SolverRun, initial_factors
 from fnmf.factorization.solver import ExecutionContext, Factors, product, solve
 from fnmf.factorization.terms import EvenRows, Objective, ResidualWeighting, UnitBasis
+from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.initial import column_norms
+from fnmf.relevance.representation import few_iterations
 from fnmf.relevance.results import FoundClusters
 
 
@@ -38,12 +40,18 @@ class FinerLayers(NamedTuple):
 
 
 def finer_layers(
-    run: SolverRun, start: Factors, found: FoundClusters, settings: Settings, seed: int
+    run: SolverRun,
+    start: Factors,
+    found: FoundClusters,
+    settings: Settings,
+    seed: int,
+    defaults: Defaults,
 ) -> FinerLayers:
     """All layers but the last, one after the other, held along the ties of ``run``.
 
     The first, from ``start``, has the weights of the features; in those behind it all codes count.
     """
+    run = few_iterations(run, defaults)
     if found.affinity.anchors is None:
         # Fewer iterations do; anchors have no lists of neighbours, which it needs.
         run = run._replace(solver="hals")
@@ -81,13 +89,14 @@ def _with_codes(
     return replace(found, affinity=both, labels=labels, settled=True)
 
 
-def last_layer(run: SolverRun, finer: FinerLayers, factors: Factors) -> None:
+def last_layer(run: SolverRun, finer: FinerLayers, factors: Factors, defaults: Defaults) -> None:
     """The last layer, with codes that start at the clusters; all are the basis of ``factors``."""
     # Parts of clusters: the mean codes of those that share a component.
     codes, dtype = finer.codes, finer.codes.dtype
     total = np.maximum(factors.V.sum(axis=0), np.finfo(dtype).tiny)
     means = (codes.T @ factors.V / total).astype(dtype)
     norms = column_norms(means, np.ones(len(means)))
+    run = few_iterations(run, defaults)
     factors.V, layer = _solved(run, codes, means / norms.astype(dtype), factors.V)
     _adopt(factors, [*finer.layers, layer], np.sqrt(finer.found.weights.top))
 

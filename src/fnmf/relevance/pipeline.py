@@ -74,13 +74,7 @@ from fnmf.relevance.prepare import (
 )
 from fnmf.relevance.record import unfinished_record
 from fnmf.relevance.refill import most_unused, refilled_by_choice
-from fnmf.relevance.representation import (
-    code_smoothness,
-    codes_as_of_new_rows,
-    few_iterations,
-    run_with,
-    smoothed_codes,
-)
+from fnmf.relevance.representation import as_new_rows, code_smoothness, run_with, smoothed_codes
 from fnmf.relevance.results import FactorizedClusters, FoundClusters, SmoothedCodes
 
 
@@ -228,7 +222,7 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     start = initial_fit(found.statistics, found, settings, seed, runner, defaults)
     run, share = _solver_run(inputs, found, start)
     if finer is not None:
-        last_layer(few_iterations(run, defaults), finer, start.factors)
+        last_layer(run, finer, start.factors, defaults)
     wanted = code_smoothness(settings, found.choice.modularity, defaults)
     smoothness = float(settings.smoothness)
     if isinstance(found.affinity, AnchorAffinity) or finer is not None:
@@ -268,7 +262,7 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
         best = smoothed_codes(wanted, again, result.factors, found, own, defaults)
     before = () if best is first else (result.history,)
     if wanted != settings.smoothness:
-        best = codes_as_of_new_rows(best, run, found)
+        best = as_new_rows(best, run, found)
     return FactorizedClusters(found, best, kmeans, inputs.progress.stopped, before)
 
 
@@ -280,7 +274,7 @@ def _finer_layers(inputs: Inputs, found: FoundClusters, seed: int) -> FinerLayer
     start = initial_fit(found.statistics, found, fine, seed, inputs.runner, defaults)
     run, share = _solver_run(inputs, found, start)
     run = run_with(defaults.negligible * float(settings.smoothness), run, found, share)
-    return finer_layers(few_iterations(run, defaults), start.factors, found, settings, seed)
+    return finer_layers(run, start.factors, found, settings, seed, defaults)
 
 
 def _solver_run(inputs: Inputs, found: FoundClusters, start: InitialFit) -> tuple[SolverRun, float]:

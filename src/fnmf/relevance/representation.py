@@ -62,9 +62,7 @@ def smoothed_codes(
     return SmoothedCodes(smoothness, run.objective.ties, result)
 
 
-def codes_as_of_new_rows(
-    codes: SmoothedCodes, run: SolverRun, found: FoundClusters
-) -> SmoothedCodes:
+def as_new_rows(codes: SmoothedCodes, run: SolverRun, found: FoundClusters) -> SmoothedCodes:
     """The codes that ``transform`` would give rows with the neighbours that these samples have.
 
     In the graph a sample is held by all that have it among their neighbours, a new row by its own
