@@ -26,8 +26,10 @@ def column_kinds(rows: np.ndarray, groups: np.ndarray, defaults: Defaults = DEFA
     that exclude each other; ``"integer"``: few whole numbers; ``"constant"``; all others are
     ``"continuous"``.
     """
-    totals = rows @ np.eye(groups.max(initial=0) + 1)[groups]
-    exclusive = (np.nanmax(totals, axis=0) == np.nanmin(totals, axis=0))[groups]
+    members, missing = np.eye(groups.max(initial=0) + 1)[groups], np.isnan(rows)
+    totals, known = np.where(missing, 0, rows) @ members, missing @ members == 0
+    highest = totals.max(axis=0, where=known, initial=-np.inf)
+    exclusive = (highest == totals.min(axis=0, where=known, initial=np.inf))[groups]
     kinds = []
     for values, one_of in zip(rows.T, exclusive, strict=True):
         levels = np.unique(values[~np.isnan(values)])
