@@ -29,7 +29,9 @@ def encode_rows(crosses, energies, prices, grams, pull, drag, shared, P, V, tol,
     for i in range(n_rows):
         v = V[i]
         for _ in range(_MAX_ROUNDS):
-            before[:] = v
+            # Loops instead of slices, which take two seconds more to compile.
+            for a in range(n_components):
+                before[a] = v[a]
             for j in range(n_weightings):
                 squares[j] = P[i, j] * P[i, j]
             mix_grams(squares, grams, hessian)
@@ -49,7 +51,8 @@ def encode_rows(crosses, energies, prices, grams, pull, drag, shared, P, V, tol,
                 # The terms cancel: below this level the difference is rounding.
                 residuals[j] = max(residuals[j], 1e-15 * energies[i, j]) + prices[i, j]
             if not shared:
-                shares[0, :n_weightings] = residuals
+                for j in range(n_weightings):
+                    shares[0, j] = residuals[j]
                 assign_row(shares, 0, tiny, P, i)
             moved = largest = 0.0
             for a in range(n_components):
