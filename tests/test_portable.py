@@ -17,7 +17,7 @@ from fnmf import FNMF
 ROOT = Path(fnmf.__file__).parent
 SOURCES = sorted(ROOT.rglob("*.py"))
 # Each is used only where it exists, and something else is done elsewhere.
-GUARDED = {"_atomic.py": "fcntl", "_search.py": "malloc_trim"}
+GUARDED = {"_atomic.py": "fcntl", "_adaptive.py": "malloc_trim"}
 UNIX = re.compile(
     r"/proc/|/dev/(?!null)|/tmp\b|os\.fork|os\.getuid|os\.setsid|os\.sched_"
     r"|import resource|import pwd|SIGKILL|SIGHUP|SIGALRM|SIGUSR"

@@ -31,7 +31,7 @@ def few_anchors(monkeypatch):
     vary(monkeypatch, exact_rows=100, n_anchors=80)
     bounds = np.concatenate([[0], np.cumsum(SIZES)])
     same = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
-    for kind in ("_dense.DenseView", "_sparse.SparseView"):
+    for kind in ("_views.DenseView", "_sparse.SparseView"):
 
         def blocks(self):
             return same if self.shape[0] == N else [(0, self.shape[0])]

@@ -20,7 +20,7 @@ from fnmf.affinity._affinity import (
 from fnmf.affinity._anchor_affinity import AnchorAffinity, ArrayCache, Arrays, KnownLabels
 from fnmf.affinity._anchor_moves import cluster_by_anchors
 from fnmf.affinity._anchors import Nearest, anchor_mass, nearest_anchors, vote
-from fnmf.affinity._attraction import Attraction, attraction
+from fnmf.affinity._attraction import Attraction, attraction, attraction_to
 from fnmf.affinity._confidence import LabelledRows, confidence, graph_votes, known_votes
 from fnmf.affinity._incomplete import (
     completed,

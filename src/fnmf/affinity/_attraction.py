@@ -27,6 +27,13 @@ def attraction(
     """β Σ_r a_ir v_r over the nearest fitted rows r, and β Σ_r a_ir, by the adaptive formula."""
     k = min(n_neighbors, len(codes) - 1)
     indices, distances = neighbors_of(fitted, k + 1, runner, queries=queries)
+    return attraction_to(indices[:, :k], distances, codes, strength)
+
+
+def attraction_to(
+    indices: np.ndarray, distances: np.ndarray, codes: np.ndarray, strength: float
+) -> Attraction:
+    """The same for known neighbours; ``distances`` are those of one row more, of weight 0."""
     shares = strength * adaptive_weights(distances).astype(np.float64)
-    near = codes.astype(np.float64)[indices[:, :k]]
+    near = codes.astype(np.float64)[indices]
     return Attraction(np.einsum("ik,ikc->ic", shares, near), shares.sum(axis=1))

@@ -231,9 +231,10 @@ def search_on_sample(
         weights, columns = column_weights(table, columns, n_clusters, seed, defaults)
         useless = weights == 0
         # Pixels beside columns of other units which say nothing about them are still pixels.
-        if not share_units(columns.given[:, ~useless], columns.groups[~useless], defaults):
+        given, kinds = columns.given[:, ~useless], columns.kinds[~useless]
+        if not share_units(given, columns.groups[~useless], kinds, defaults):
             context = search_context(table, columns.groups, *numbers, columns.kinds == CATEGORY)
-            if np.isin(columns.kinds[~useless], (FLAG, CATEGORY)).any():
+            if np.isin(kinds, (FLAG, CATEGORY)).any():
                 # A graph falls into parts along flags and categories, whatever these mean.
                 context = replace(context, defaults=replace(defaults, least_part=np.inf))
             candidates = search_table(context, weights, columns, settings.column_units, runner)

@@ -144,6 +144,7 @@ def beyond_chance(found: float | None, defaults: Defaults = DEFAULTS) -> bool | 
 def crossfit_relevance(
     table: SampleTable,
     groups: np.ndarray,
+    category: np.ndarray,
     n_clusters: int,
     seed: int,
     defaults: Defaults = DEFAULTS,
@@ -162,6 +163,8 @@ def crossfit_relevance(
         Standardised rows.
     groups : ndarray of shape (d,)
         The column of each feature; features of a column stay together, and count as one.
+    category : ndarray of bool of shape (d,)
+        Which features are levels of a category.
     n_clusters : int
         Clusters to compare with.
     seed : int
@@ -178,9 +181,12 @@ def crossfit_relevance(
     else:
         halves = _halves(explained, rng, defaults)
         shares = np.maximum(shares, _explained_by(rows * np.sqrt(shares), halves, *given))
-    # All features of a column count alike: with what is explained of them in the mean.
-    shares = (np.bincount(groups, shares) / np.bincount(groups))[groups]
-    return np.where(shares > defaults.least_explained, shares, 0)
+    # Levels of a category count alike: with what is explained of them in the mean.
+    means = (np.bincount(groups, shares) / np.bincount(groups))[groups]
+    shares = np.where(category, np.where(means > defaults.least_explained, means, 0), shares)
+    # A column counts with all of its features or not at all.
+    kept = np.isin(groups, np.unique(groups[shares > 0]))
+    return np.where(kept, np.maximum(shares, defaults.least_explained), 0)
 
 
 def _halves(

@@ -7,7 +7,7 @@ import numpy as np
 
 from fnmf._fitted import Fitted, FittedClusters
 from fnmf._settings import Settings
-from fnmf.affinity import Nearest, adaptive_weights, attraction, kept_view, neighbors_of, vote
+from fnmf.affinity import Nearest, adaptive_weights, attraction_to, kept_view, neighbors_of, vote
 from fnmf.data import IncompleteView, View
 from fnmf.execution import Runner
 from fnmf.factorization.solver import RowModel, encode
@@ -67,17 +67,24 @@ def row_lengths(fitted: Fitted, view: View, runner: Runner) -> np.ndarray:
 
 def encode_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) -> np.ndarray:
     """Codes of new rows, in the units of the fit."""
-    new, held = TransformedRows.of(fitted, view, runner), None
+    new, held, seen = TransformedRows.of(fitted, view, runner), None, np.empty((0, 2), np.int64)
+    codes = fitted.embedding if fitted.held_codes is None else fitted.held_codes
     if settings.graph is not None and fitted.strength:
-        codes = fitted.embedding if fitted.held_codes is None else fitted.held_codes
-        k, strength = settings.n_neighbors, fitted.strength
-        held = attraction(new.there, new.weighted, codes, k, strength, runner)
+        k = min(settings.n_neighbors, len(codes) - 1)
+        indices, distances = neighbors_of(new.there, k + 1, runner, queries=new.weighted)
+        held = attraction_to(indices[:, :k], distances, codes, fitted.strength)
+        if not isinstance(view, IncompleteView):
+            equal = np.flatnonzero(distances[:, 0] == 0)
+            seen = np.column_stack([equal, indices[equal, 0]])
     omega, prices, mean = _present(fitted.omega), _present(fitted.prices), _present(fitted.mean)
     own_prices = weighted_distances(new.scaled, mean, prices, runner) if prices.any() else None
     shared = settings.assignment == "shared" or len(omega) == 1
     together = fitted.assignments[0] if shared else None
     model = RowModel(fitted.components.T, omega, on_residual=True, shared=together)
-    return encode(new.scaled, model, runner, held, own_prices)[0]
+    found = encode(new.scaled, model, runner, held, own_prices)[0]
+    # A row that the fit has seen has the code it had.
+    found[seen[:, 0]] = codes[seen[:, 1]]
+    return found
 
 
 def predict_rows(

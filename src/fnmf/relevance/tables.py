@@ -89,9 +89,9 @@ def as_table(
     rows, known = (np.where(live, values, rows[0]) for values in (rows, known))
     if len(np.unique(groups[live])) > defaults.table_columns:
         return None
-    if share_units(known[:, live], groups[live], defaults):
-        return None
     kinds, given = column_kinds(known, groups, defaults), known
+    if share_units(known[:, live], groups[live], kinds[live], defaults):
+        return None
     # Zeros of sparse rows cannot be capped.
     weights = None if view.weights is None else view.weights[sample]
     mean, spread = _mean_and_spread(known, weights)
@@ -123,9 +123,12 @@ def _mean_and_spread(
     return mean, np.sqrt(np.nansum(weights[:, None] * (known - mean) ** 2, axis=0) / cells)
 
 
-def share_units(known: np.ndarray, groups: np.ndarray, defaults: Defaults) -> bool:
+def share_units(
+    known: np.ndarray, groups: np.ndarray, kinds: np.ndarray, defaults: Defaults
+) -> bool:
     """Whether columns are many and nearly all that varies is of one unit, as pixels are."""
-    if len(np.unique(groups)) < defaults.pixels:
+    levels = kinds == CATEGORY
+    if np.count_nonzero(~levels) + len(np.unique(groups[levels])) < defaults.pixels:
         return False
     lowest, ranges = np.nanmin(known, axis=0), _range(known)
     usual = float(np.median(ranges))
@@ -164,7 +167,8 @@ def column_weights(
     Continuous columns with several modes count fully where columns are few or share nothing:
     clusters may then rest on single ones. Where nothing stands out all columns count alike.
     """
-    weights = crossfit_relevance(table, columns.groups, n_clusters, seed, defaults)
+    levels = columns.kinds == CATEGORY
+    weights = crossfit_relevance(table, columns.groups, levels, n_clusters, seed, defaults)
     shared = len(np.unique(columns.groups[weights > 0]))
     if shared < 2 or shared <= defaults.few_columns:
         modes = [
