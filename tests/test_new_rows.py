@@ -8,9 +8,11 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone, is_clusterer
+from sklearn.datasets import load_wine
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from estimators import VARIANTS, C, D, N, fit, make_blobs, model
+from fnmf import FNMF
 from fnmf.metrics import clustering_accuracy
 
 
@@ -117,3 +119,10 @@ def test_inverse_transform_reconstructs_in_the_units_of_the_data(blobs):
     assert np.linalg.norm(back - X) < 0.05 * np.linalg.norm(X)
     with pytest.raises(AttributeError, match="inverse_transform"):
         _ = fit(X).inverse_transform
+
+
+def test_rows_of_a_fit_keep_their_codes():
+    X = load_wine().data
+    model = FNMF(3, random_state=0).fit(X)
+    np.testing.assert_array_equal(model.transform(X), model.embedding_)
+    assert np.abs(model.transform(1.001 * X) - model.embedding_).max() < 0.1
