@@ -231,7 +231,7 @@ def _candidate(
     )
     if clusters == "means":
         score /= means_price
-    if np.bincount(labels, minlength=k).min() < least * len(labels) / k:
+    if np.bincount(labels, minlength=k).min() < defaults.fewest_rows:
         # A few rows far from all others are found again in any half, and yet are no cluster.
         score *= least
     own = context.table.weights
