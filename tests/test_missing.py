@@ -1,13 +1,10 @@
 """Missing values: filled on the way, left out of every sum and of the data term."""
 
-import warnings
-
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_digits, load_wine
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import minmax_scale
 
 from fnmf import (
@@ -30,6 +27,7 @@ from fnmf.metrics import clustering_accuracy
 from fnmf.relevance.defaults import DEFAULTS
 from fnmf.relevance.weights import chance_probabilities, explained, relevance
 from fnmf.statistics import Moments, cluster_means, cluster_moments, column_means
+from gaps import fit, with_gaps
 
 SCHEMES = [{}, {"weighting": "uniform"}, {"weighting": "paper"}]
 
@@ -38,18 +36,6 @@ SCHEMES = [{}, {"weighting": "uniform"}, {"weighting": "paper"}]
 def wine():
     X, y = load_wine(return_X_y=True)
     return minmax_scale(X), y
-
-
-def with_gaps(X, share, seed=0):
-    X = np.array(X, float)
-    X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
-    return X
-
-
-def fit(X, **parameters):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return FNMF(**{"n_components": 3, "random_state": 0, "max_iter": 100} | parameters).fit(X)
 
 
 def view_with(X, nearest=None):

@@ -1,33 +1,19 @@
 """Missing values beside useless features and labels, and values for missing cells."""
 
-import warnings
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import minmax_scale
 
 from fnmf import FNMF, MiniBatchFNMF, RelevanceClusterer, SemiFNMF, SemiRelevanceClusterer
 from fnmf.metrics import clustering_accuracy
+from gaps import fit, with_gaps
 
 
 @pytest.fixture(scope="module")
 def wine():
     X, y = load_wine(return_X_y=True)
     return minmax_scale(X), y
-
-
-def with_gaps(X, share, seed=0):
-    X = np.array(X, float)
-    X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
-    return X
-
-
-def fit(X, **parameters):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return FNMF(**{"n_components": 3, "random_state": 0, "max_iter": 100} | parameters).fit(X)
 
 
 @pytest.mark.parametrize("kind", [SemiFNMF, SemiRelevanceClusterer])
