@@ -323,7 +323,7 @@ class FactorisationBase(RecoveryMixin, ClusterBase, NonNegativeBase):
         return settings.with_components(len(self.components_))
 
     def _scheme(self, settings: Settings) -> type[Scheme]:
-        from fnmf._schemes import SCHEMES
+        from fnmf.relevance.scheme import SCHEMES
 
         return SCHEMES[settings.scheme]
 

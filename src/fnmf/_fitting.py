@@ -14,7 +14,6 @@ from fnmf._callbacks import IterationHooks
 from fnmf._checkpoint import open_checkpoint
 from fnmf._compile import tell_first_compiling
 from fnmf._missing import Presence
-from fnmf._schemes import best_start
 from fnmf._sklearn import as_random_state, has_callbacks
 from fnmf._starting import with_start
 from fnmf._weights import CountedRows, check_sample_weight, place_absent
@@ -25,6 +24,7 @@ from fnmf.factorization import (
     Observer,
     Problem,
 )
+from fnmf.relevance.scheme import best_start
 from fnmf.validation import check_batch
 
 _MAX_SEED = np.iinfo(np.int32).max

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def _recovers_rows(estimator: Any) -> bool:
-    from fnmf._schemes import SCHEMES
+    from fnmf.relevance.scheme import SCHEMES
 
     own = estimator.weighting
     given = not isinstance(own, str)

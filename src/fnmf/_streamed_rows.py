@@ -78,7 +78,7 @@ class StreamedRows(NonNegativeBase):
         -------
         ndarray of shape (n_samples, n_features)
         """
-        from fnmf._schemes import SCHEMES
+        from fnmf.relevance.scheme import SCHEMES
 
         check_is_fitted(self, msg=self._unfitted())
         assert self._stream.fitted is not None
@@ -105,7 +105,7 @@ class StreamedRows(NonNegativeBase):
         -------
         float
         """
-        from fnmf._schemes import SCHEMES
+        from fnmf.relevance.scheme import SCHEMES
 
         check_is_fitted(self, msg=self._unfitted())
         assert self._stream.fitted is not None
@@ -122,9 +122,9 @@ class StreamedRows(NonNegativeBase):
         return in_ordinary_units(self, check_data(self, X, reset=reset), reset=reset)
 
     def _new_rows(self, what: str, data: Data) -> np.ndarray:
-        from fnmf._schemes import SCHEMES
         from fnmf.affinity import completed_new
         from fnmf.execution import threads
+        from fnmf.relevance.scheme import SCHEMES
 
         settings, make = self._settings(), getattr(SCHEMES["relevance"], what)
         fitted = self._stream.fitted

@@ -19,7 +19,6 @@ LAYERS = (
     ("factorization",),
     ("relevance",),
     ("labels",),
-    ("_schemes",),
     ("choosing",),
     ("streaming",),
     (
@@ -133,12 +132,13 @@ def test_no_private_module_of_another_package_is_imported(module):
                 assert f"{home}.".startswith(f"{owner}."), f"{other} belongs to {owner}"
 
 
-INSIDE = ("kernels", "statistics", "kmeans", "affinity", "factorization", "relevance")
+INSIDE = ("kernels", "statistics", "affinity", "factorization", "relevance")
 INSIDE += ("choosing", "streaming")
 
 
 def test_only_what_data_come_through_knows_dask():
     inside = [path for part in INSIDE for path in (ROOT / part).rglob("*.py")]
+    inside.append(ROOT / "kmeans.py")
     assert not [path.name for path in inside if "is_dask" in path.read_text()]
     asking = [path.name for path in inside for _ in range(path.read_text().count(".remote"))]
     assert sorted(asking) == [

@@ -47,7 +47,7 @@ def received(monkeypatch):
         monkeypatch.setattr(_blocks._LocalBlocks, name, counted(method))
     # Both numbers of rows below have a sample to begin with.
     vary(monkeypatch, n_anchors=60, start_rows=500)
-    monkeypatch.setattr("fnmf.kmeans._codes._MOST", 500)
+    monkeypatch.setattr("fnmf.kmeans._MOST", 500)
     monkeypatch.setattr("fnmf.factorization._initial._KMEANS_ROWS", 500)
     return sizes
 

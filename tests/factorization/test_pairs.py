@@ -8,7 +8,6 @@ import scipy.sparse as sp
 
 from estimators import make_blobs
 from fnmf import FNMF
-from fnmf._schemes import SCHEMES
 from fnmf.data import view_of
 from fnmf.execution import Threads
 from fnmf.factorization.solver import ExecutionContext, Stopping, solve
@@ -27,6 +26,7 @@ from fnmf.factorization.terms import (
     UnitBasis,
     WithoutLists,
 )
+from fnmf.relevance.scheme import SCHEMES
 from problems import factors_of, make_problem, make_state
 
 

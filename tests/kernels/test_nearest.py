@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fnmf.kernels.nearest import few_nearest
+from fnmf.affinity._kernels import few_nearest
 
 
 def sorted_distances(X, Y, k, others):

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from fnmf.data import Scaling, view_of
 from fnmf.kernels.csr import dense_products
-from fnmf.kernels.passes import cluster_sums, column_sums, row_distances, rows_of
+from fnmf.kernels.rescale import cluster_sums, column_sums, row_distances, rows_of
 from fnmf.statistics import column_squares, row_squares, sums_by_cluster
 
 N, D, K = 53, 37, 4

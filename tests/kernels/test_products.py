@@ -9,7 +9,7 @@ from fnmf import FNMF
 from fnmf.data import Scaling, view_of
 from fnmf.execution import Threads
 from fnmf.factorization.solver import ExecutionContext
-from fnmf.kernels.descent import descend_rows
+from fnmf.kernels.rows import descend_rows
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 
 from fnmf import FNMF
 from fnmf.relevance.defaults import DEFAULTS
-from fnmf.relevance.representation import code_smoothness
+from fnmf.relevance.factors import code_smoothness
 
 KINDS = ("clusters", "parts", "auto")
 

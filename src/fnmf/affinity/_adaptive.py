@@ -21,10 +21,10 @@ from scipy.sparse.csgraph import connected_components
 
 from fnmf._compile import njit
 from fnmf.affinity._exact import Frame, exact_neighbors, make_frame, true_distances
+from fnmf.affinity._kernels import few_nearest
 from fnmf.data import View, spans
 from fnmf.execution import Runner
 from fnmf.kernels.csr import dense_products
-from fnmf.kernels.nearest import few_nearest
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.validation import check_choice, check_integer
 

@@ -13,9 +13,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.affinity._adaptive import adaptive_weights, products_with
+from fnmf.affinity._kernels import few_nearest
 from fnmf.data import SPARSE_BELOW, View, spans
 from fnmf.execution import BlockSource, RowArray, Rows, Runner, parts_of
-from fnmf.kernels.nearest import few_nearest
 
 # Rows whose products with all anchors are held at once.
 _ROWS = 1024

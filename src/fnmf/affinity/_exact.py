@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf.affinity import _kernels
 from fnmf.data import View, spans, view_of
 from fnmf.execution import Runner
 
@@ -107,8 +108,6 @@ def true_distances(
 
 
 def _measure(here: Any, near: Any, scale: float, out: np.ndarray) -> None:
-    from fnmf.affinity import _kernels
-
     if is_sparse(near):
         _kernels.sparse_distances(*_parts(here), *_parts(near), scale, out)
     else:
@@ -143,8 +142,6 @@ def nearest_candidates(
     """
     here, there = queries.in_place, references.in_place
     if here is not None and there is not None:
-        from fnmf.affinity import _kernels
-
         near = np.empty((len(rows), k), dtype=np.int64)
         far = np.empty((len(rows), k))
         _kernels.nearest_of(here, rows, own, there, candidates, scale, near, far)
@@ -260,8 +257,6 @@ def _squared_norms(block: Any) -> np.ndarray:
 def _search_block(
     task: _Task, stage: _Stage, part: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    from fnmf.affinity import _kernels
-
     rows, own, references = task.rows[part], task.own[part], task.references
     offsets, lowering, depth, _ = stage
     here = task.frame.apply(_like(references, task.queries.take(rows)))
@@ -291,8 +286,6 @@ def _search_block(
 
 def _scan_block(task: _Task, part: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Measure every pair directly: slow, and never wrong."""
-    from fnmf.affinity import _kernels
-
     rows, own, references = task.rows[part], task.own[part], task.references
     here = _like(references, task.queries.take(rows))
     distances = np.full((len(part), task.k), np.inf)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from fnmf._compile import FAST, njit
-from fnmf.kernels.panels import reconstruct
+from fnmf.kernels.groups import reconstruct
 from fnmf.kernels.tiles import COMPONENTS, LINE, ROWS, padded, project, wide_vectors, zeros
 
 

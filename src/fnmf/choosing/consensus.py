@@ -9,11 +9,11 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from fnmf._fitted import Fitted
-from fnmf._schemes import SCHEMES, best_start
 from fnmf.affinity import LabelledRows, confidence, known_votes
 from fnmf.data import view_of
 from fnmf.execution import Runner
 from fnmf.factorization import Observer, Problem
+from fnmf.relevance.scheme import SCHEMES, best_start
 
 # Rows of a resample.
 _SHARE = 0.8

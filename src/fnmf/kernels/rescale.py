@@ -1,4 +1,4 @@
-"""Rows that are rescaled on the way from memory to a kernel, four at a time."""
+"""Rows that are rescaled on the way from memory to a kernel, and sums over all of them."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,8 @@ import numpy as np
 from numba import types
 from numba.extending import overload, register_jitable
 
-from fnmf._compile import njit
+from fnmf._compile import FAST, njit
+from fnmf.data import View
 from fnmf.kernels.lanes import load_part, store
 from fnmf.kernels.tiles import LINE, ROWS, wide_vectors
 
@@ -74,3 +75,75 @@ def _four_rows(X, start, n_rows, buffer, keep):  # type: ignore[no-untyped-def]
 def _places(start: int, n_rows: int) -> tuple[int, int, int, int]:
     last = n_rows - 1
     return min(start, last), min(start + 1, last), min(start + 2, last), min(start + 3, last)
+
+
+class ClusterSums(NamedTuple):
+    """Sums of values and squares by cluster, (k, d), and of fourth powers over all, (d,)."""
+
+    sums: np.ndarray
+    squares: np.ndarray
+    fourth: np.ndarray
+
+
+def rows_of(part: View) -> Rescaled:
+    """All rows of a dense block."""
+    (X,) = part.stored(0, part.shape[0])
+    if (scaling := part.scaling) is not None:
+        return Rescaled(X, np.ascontiguousarray(scaling.rows), scaling.caps, scaling.columns)
+    return rescaled(X)
+
+
+@njit(nogil=True, cache=True)
+def column_sums(rows):  # type: ignore[no-untyped-def]
+    """Values, squares and how many are positive, by feature: (d,) each."""
+    wide_vectors()
+    X, caps, columns = rows.X, rows.caps, rows.columns
+    n, d = X.shape
+    values, squares, positive = np.zeros(d), np.zeros(d), np.zeros(d)
+    for i in range(n):
+        factor = rows.rows[i]
+        for k in range(d):
+            z = float(factor * (columns[k] * min(X[i, k], caps[k])))
+            values[k] += z
+            squares[k] += z * z
+            positive[k] += 1.0 if z > 0 else 0.0
+    return values, squares, positive
+
+
+@njit(nogil=True, cache=True)
+def cluster_sums(rows, labels, mean, n_clusters):  # type: ignore[no-untyped-def]
+    """Values and squares about ``mean`` by cluster, (k, d), and fourth powers over all, (d,)."""
+    wide_vectors()
+    X, caps, columns = rows.X, rows.caps, rows.columns
+    n, d = X.shape
+    sums, squares, fourth = np.zeros((n_clusters, d)), np.zeros((n_clusters, d)), np.zeros(d)
+    for i in range(n):
+        own, factor = labels[i], rows.rows[i]
+        for k in range(d):
+            gap = float(factor * (columns[k] * min(X[i, k], caps[k]))) - mean[k]
+            square = gap * gap
+            sums[own, k] += gap
+            squares[own, k] += square
+            fourth[k] += square * square
+    return sums, squares, fourth
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def row_distances(rows, centres, labels, weights):  # type: ignore[no-untyped-def]
+    """Weighted squares of each row about the centre of its label, or the only one, (n, m)."""
+    wide_vectors()
+    X, caps, columns = rows.X, rows.caps, rows.columns
+    n, d = X.shape
+    m, several = len(weights), len(centres) > 1
+    out, squares = np.empty((n, m)), np.empty(d)
+    for i in range(n):
+        own, factor = labels[i] if several else 0, rows.rows[i]
+        for k in range(d):
+            gap = float(factor * (columns[k] * min(X[i, k], caps[k]))) - centres[own, k]
+            squares[k] = gap * gap
+        for j in range(m):
+            total = 0.0
+            for k in range(d):
+                total += weights[j, k] * squares[k]
+            out[i, j] = total
+    return out

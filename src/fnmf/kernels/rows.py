@@ -1,8 +1,8 @@
-"""Compiled updates of a single sample: its code v and its assignment p."""
+"""Compiled updates of single rows: the code v by coordinate descent, the assignment p, or both."""
 
 import numpy as np
 
-from fnmf._compile import njit
+from fnmf._compile import FAST, njit
 from fnmf.kernels.lanes import (
     QUAD,
     add_product,
@@ -16,6 +16,7 @@ from fnmf.kernels.lanes import (
     load_part,
     load_quad,
     nothing,
+    quads,
     store,
     store_part,
     summed,
@@ -24,6 +25,11 @@ from fnmf.kernels.tiles import LINE, wide_vectors
 
 # How a row of V is updated inside a sweep.
 KEEP, SQUARE_ROOT, PLAIN = 0, 1, 2
+# Rows without neighbours: pointers, neighbours, similarities, degrees.
+_NOBODY = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0), np.empty(0)
+# Rounds of descent for a row that is solved on its own: in all, and before its next assignment.
+_MAX_ROUNDS = 1000
+_ROUNDS_PER_ASSIGNMENT = 5
 
 
 # No residual that is divided by is zero: without Python's check for it the loop is straight.
@@ -104,3 +110,167 @@ def graph_product(start, stop, V, pointers, neighbours, similarity, degree, out)
             gap = add_scaled(add_scaled(nothing(own), degree[i], own), V.dtype.type(-1), pull)
             store(roughness, 0, a, add_product(load_line(roughness, 0, a), own, gap))
     return roughness[0, : V.shape[1]]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def mix_grams(scales, grams, out):  # type: ignore[no-untyped-def]
+    """out = Σ_j scales_j grams_j."""
+    for a in range(out.shape[0]):
+        for b in range(out.shape[1]):
+            out[a, b] = scales[0] * grams[0, a, b]
+    for j in range(1, scales.shape[0]):
+        for a in range(out.shape[0]):
+            for b in range(out.shape[1]):
+                out[a, b] += scales[j] * grams[j, a, b]
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def descend_row(v, cross, pull, scale, hessian, drag, rounds, slopes):  # type: ignore[no-untyped-def]
+    """Minimise ½ vᵀHv − (cross + pull)·v over each v_a ≥ 0 in turn; H = scale·hessian + drag·I.
+
+    ``slopes`` is room for −gradient: kept up to date, a step needs no product but the one that
+    follows from it, and an entry that stays at 0 needs none.
+    """
+    n_components = v.shape[0]
+    for a in range(n_components):
+        slopes[a] = cross[a] + pull[a] - drag * v[a]
+    for a in range(n_components):
+        if v[a] != 0:
+            _add_scaled(slopes, -scale * v[a], hessian[a])
+    for _ in range(rounds):
+        for a in range(n_components):
+            curvature = scale * hessian[a, a] + drag
+            if curvature <= 0:
+                continue
+            after = max(v[a] + slopes[a] / curvature, 0)
+            step = after - v[a]
+            if step != 0:
+                v[a] = after
+                _add_scaled(slopes, -scale * step, hessian[a])
+                slopes[a] -= drag * step
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
+def _add_scaled(total, factor, values):  # type: ignore[no-untyped-def]
+    for b in range(total.shape[0]):
+        total[b] += factor * values[b]
+
+
+def descend_rows(
+    values: np.ndarray,
+    cross: np.ndarray,
+    scales: np.ndarray,
+    grams: np.ndarray,
+    rounds: int,
+    strength: float = 0.0,
+    ties: tuple[np.ndarray, ...] = _NOBODY,
+) -> None:
+    """The same for many rows, in double precision; ``values`` are updated.
+
+    Row k has the Hessian Σ_j scales_kj grams_j; with a single row of scales it serves all. With
+    ``ties``, lists of neighbours and degrees, rows are taken in turn, each seeing its neighbours'
+    newest values: so every single step lowers the objective with its graph term, which updating
+    all rows at once would not.
+    """
+    pointers, near, similarity, degree = ties
+    # One compiled version, whatever the type of the data.
+    given = values, cross, scales, grams, similarity, degree
+    exact, *others = (np.ascontiguousarray(one, np.float64) for one in given)
+    c = values.shape[1]
+    room = np.empty((c, c)), np.zeros(c), np.empty(c)
+    # In turn means one step of each row before the next step of any.
+    how = float(strength), *((int(rounds), 1) if strength > 0 else (1, int(rounds)))
+    _descend(exact, *others, pointers, near, *how, *room)
+    if exact is not values:
+        values[:] = exact
+
+
+@njit(nogil=True, cache=True)
+def _descend(  # type: ignore[no-untyped-def]
+    values,
+    cross,
+    scales,
+    grams,
+    similarity,
+    degree,
+    pointers,
+    near,
+    strength,
+    turns,
+    steps,
+    hessian,
+    pull,
+    slopes,
+):
+    n_rows, n_components = values.shape
+    scale, drag = 1.0, 0.0
+    for _ in range(turns):
+        for i in range(n_rows):
+            if scales.shape[0] > 1 or i == 0:
+                if grams.shape[0] == 1:
+                    scale, hessian = scales[i, 0], grams[0]
+                else:
+                    mix_grams(scales[i], grams, hessian)
+            if strength > 0:
+                for a in range(n_components):
+                    pull[a] = 0
+                for entry in range(pointers[i], pointers[i + 1]):
+                    weight, k = strength * similarity[entry], near[entry]
+                    for a in range(n_components):
+                        pull[a] += weight * values[k, a]
+                drag = strength * degree[i]
+            descend_row(values[i], cross[i], pull, scale, hessian, drag, steps, slopes)
+
+
+@njit(nogil=True, cache=True)
+def encode_rows(crosses, energies, prices, grams, pull, drag, shared, P, V, tol, tiny):  # type: ignore[no-untyped-def]
+    """Alternate v and p of every row until it stands still; rows never see each other.
+
+    Returns the data term, Σ_ij p_ij² q_ij.
+    """
+    n_rows, n_components = V.shape
+    n_weightings = grams.shape[0]
+    squares = np.empty(n_weightings)
+    residuals = np.empty(n_weightings)
+    shares = np.zeros((1, quads(n_weightings)))
+    cross = np.empty(n_components)
+    hessian = np.empty((n_components, n_components))
+    before, slopes = np.empty(n_components), np.empty(n_components)
+    loss = 0.0
+    for i in range(n_rows):
+        v = V[i]
+        for _ in range(_MAX_ROUNDS):
+            # Loops instead of slices, which take two seconds more to compile.
+            for a in range(n_components):
+                before[a] = v[a]
+            for j in range(n_weightings):
+                squares[j] = P[i, j] * P[i, j]
+            mix_grams(squares, grams, hessian)
+            for a in range(n_components):
+                cross[a] = 0
+                for j in range(n_weightings):
+                    cross[a] += squares[j] * crosses[i, j, a]
+            rounds = _ROUNDS_PER_ASSIGNMENT
+            descend_row(v, cross, pull[i], 1.0, hessian, drag[i], rounds, slopes)
+            for j in range(n_weightings):
+                residuals[j] = energies[i, j]
+                for a in range(n_components):
+                    fit = -2 * crosses[i, j, a]
+                    for b in range(n_components):
+                        fit += grams[j, a, b] * v[b]
+                    residuals[j] += v[a] * fit
+                # The terms cancel: below this level the difference is rounding.
+                residuals[j] = max(residuals[j], 1e-15 * energies[i, j]) + prices[i, j]
+            if not shared:
+                for j in range(n_weightings):
+                    shares[0, j] = residuals[j]
+                assign_row(shares, 0, tiny, P, i)
+            moved = largest = 0.0
+            for a in range(n_components):
+                moved = max(moved, abs(v[a] - before[a]))
+                largest = max(largest, v[a])
+            if moved <= tol * largest:
+                break
+        for j in range(n_weightings):
+            loss += P[i, j] * P[i, j] * residuals[j]
+    return loss

@@ -16,8 +16,7 @@ from fnmf.factorization import SolverRun, initial_factors
 from fnmf.factorization.solver import ExecutionContext, Factors, product, solve
 from fnmf.factorization.terms import EvenRows, Objective, ResidualWeighting, UnitBasis
 from fnmf.relevance.defaults import Defaults
-from fnmf.relevance.initial import column_norms
-from fnmf.relevance.representation import few_iterations
+from fnmf.relevance.factors import column_norms, few_iterations
 from fnmf.relevance.results import FoundClusters
 
 

@@ -62,7 +62,15 @@ from fnmf.kmeans import cluster_codes
 from fnmf.relevance.batches import batch_effect, largest_batch, moments_within_batches
 from fnmf.relevance.choice import Choice, choose_preparation
 from fnmf.relevance.defaults import Defaults
-from fnmf.relevance.initial import InitialFit, initial_fit, used_share
+from fnmf.relevance.factors import (
+    InitialFit,
+    as_new_rows,
+    code_smoothness,
+    initial_fit,
+    run_with,
+    smoothed_codes,
+    used_share,
+)
 from fnmf.relevance.layers import FinerLayers, finer_layers, last_layer
 from fnmf.relevance.lloyd import lloyd_all_rows
 from fnmf.relevance.prepare import (
@@ -74,7 +82,6 @@ from fnmf.relevance.prepare import (
 )
 from fnmf.relevance.record import unfinished_record
 from fnmf.relevance.refill import most_unused, refilled_by_choice
-from fnmf.relevance.representation import as_new_rows, code_smoothness, run_with, smoothed_codes
 from fnmf.relevance.results import FactorizedClusters, FoundClusters, SmoothedCodes
 
 
@@ -153,15 +160,8 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
     parts = affinity.parts(inputs.settings.clusters)
     if parts is not None:
         return FoundClusters(means.choice.by_graph(), statistics, means.prepared, affinity, parts)
-    return FoundClusters(
-        means.choice,
-        statistics,
-        means.prepared,
-        affinity,
-        means.labels,
-        means.centres,
-        means.moments,
-    )
+    clusters = means.labels, means.centres, means.moments
+    return FoundClusters(means.choice, statistics, means.prepared, affinity, *clusters)
 
 
 def search_features(inputs: Inputs, seed: int) -> tuple[Choice, FeatureStatistics]:

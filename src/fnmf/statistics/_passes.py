@@ -10,10 +10,9 @@ import scipy.sparse as sp
 from fnmf.data import IncompleteView, View
 from fnmf.execution import BlockSource, RowArray, Runner, add_up, parts_of
 from fnmf.kernels.csr import sums_of_entries
-from fnmf.kernels.passes import ClusterSums, row_distances, rows_of
-from fnmf.kernels.passes import cluster_sums as dense_sums
-from fnmf.kernels.passes import column_sums as dense_columns
-from fnmf.kernels.rescale import Rescaled
+from fnmf.kernels.rescale import ClusterSums, Rescaled, row_distances, rows_of
+from fnmf.kernels.rescale import cluster_sums as dense_sums
+from fnmf.kernels.rescale import column_sums as dense_columns
 
 # A feature whose scatter is below this share of its energy is constant up to rounding.
 CONSTANT = 1e-8

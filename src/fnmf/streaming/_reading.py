@@ -12,8 +12,7 @@ import scipy.sparse as sp
 from fnmf._fitted import Fitted
 from fnmf.data import View
 from fnmf.factorization.solver import Encoded, Projected, solve_rows
-from fnmf.kernels.passes import ClusterSums
-from fnmf.kernels.rescale import rescaled
+from fnmf.kernels.rescale import ClusterSums, rescaled
 from fnmf.statistics import indicator, sums_by_cluster, weighted_sums_by_cluster
 
 # How far codes may be from where they would stand still: their errors average out in the sums.

@@ -8,7 +8,6 @@ import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
 from fnmf._fitted import Fitted
-from fnmf._schemes import SCHEMES, best_start
 from fnmf._settings import Settings
 from fnmf.affinity import completed, improve, partition
 from fnmf.data import Scaling, View, as_counts, dense_if_missing
@@ -16,6 +15,7 @@ from fnmf.execution import Runner, add_up, concatenated
 from fnmf.factorization import Observer, Problem
 from fnmf.labels.guidance import Guidance
 from fnmf.labels.scheme import GuidedScheme
+from fnmf.relevance.scheme import SCHEMES, best_start
 from fnmf.statistics import column_means
 from fnmf.streaming._memory import Memory
 from fnmf.streaming._reading import Reading, Sums, present

@@ -5,7 +5,7 @@ import numpy as np
 from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.solver._sweeps import Sweeps
 from fnmf.factorization.terms import Weighting
-from fnmf.kernels.descent import descend_rows
+from fnmf.kernels.rows import descend_rows
 
 # Rounds over the columns of U are cheap beside the sweep that gave their sums.
 _ROUNDS = 4

@@ -10,7 +10,7 @@ from fnmf.data import IncompleteView, View
 from fnmf.execution import RowArray, Rows, Runner, parts_of
 from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.terms import Weighting
-from fnmf.kernels.encode import encode_rows
+from fnmf.kernels.rows import encode_rows
 
 _TOLERANCE = 1e-9
 # Rows with missing cells are solved again until their codes move less than this, at most so often.

@@ -28,8 +28,7 @@ from fnmf.factorization.solver._work import (
     squared_shares,
 )
 from fnmf.factorization.terms import Objective, Rule
-from fnmf.kernels.descent import descend_rows
-from fnmf.kernels.rows import KEEP, PLAIN, SQUARE_ROOT, moves
+from fnmf.kernels.rows import KEEP, PLAIN, SQUARE_ROOT, descend_rows, moves
 
 _STEPS = {"mu": SQUARE_ROOT, "mu-fast": PLAIN, "hals": KEEP}
 # Rounds of coordinate descent on the codes: cheap, since they need no pass over the data.

@@ -11,9 +11,8 @@ import numpy as np
 
 from fnmf.execution import Rows
 from fnmf.factorization.solver._pull import OnBlock
-from fnmf.kernels.descent import descend_rows
 from fnmf.kernels.layout import Layout
-from fnmf.kernels.rows import KEEP, SQUARE_ROOT, moves
+from fnmf.kernels.rows import KEEP, SQUARE_ROOT, descend_rows, moves
 
 Block = tuple[Any, ...]
 

@@ -1,10 +1,20 @@
-"""k-means in few dimensions, compiled: scikit-learn's checks would cost more than the work."""
+"""k-means: compiled for few dimensions, with scikit-learn's starts, and on codes.
 
+In few dimensions scikit-learn's checks would cost more than the work.
+"""
+
+from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.cluster import KMeans
+from sklearn.metrics import pairwise_distances_argmin
 
 from fnmf._compile import FAST, njit
+from fnmf.data import View, drawn
+from fnmf.execution import BlockSource, RowArray, Runner, pools
+from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 # k-means in few dimensions has long come to rest.
 _MOST_ITERATIONS = 100
@@ -225,3 +235,100 @@ def _cluster(  # type: ignore[no-untyped-def]
             for a in range(k):
                 for f in range(d if counts[a] > 0 else 0):
                     centres[a, f] = sums[a, f] / counts[a]
+
+
+N_STARTS = 10
+
+
+def kmeans_on(
+    embedding: np.ndarray,
+    n_clusters: int,
+    random_state: int | None,
+    weights: np.ndarray | None = None,
+) -> KMeans:
+    """k-means++ with ten starts, best inertia kept; fitted on the rows of ``embedding``."""
+    # Fewer distinct rows than clusters is a fact about the data, not a failure of k-means.
+    n_distinct = count_distinct(embedding, n_clusters)
+    return fit_kmeans(
+        embedding, n_distinct, n_init=N_STARTS, random_state=random_state, weights=weights
+    )
+
+
+def count_distinct(rows: np.ndarray, most: int) -> int:
+    """Number of distinct rows; counting ends at ``most``, which is mostly after a few rows."""
+    seen: set[bytes] = set()
+    for row in rows:
+        seen.add(row.tobytes())
+        if len(seen) == most:
+            break
+    return len(seen)
+
+
+def fit_kmeans(
+    rows: Any,
+    n_clusters: int,
+    *,
+    n_init: int,
+    random_state: int | None,
+    weights: np.ndarray | None = None,
+) -> KMeans:
+    """scikit-learn's k-means from the centres that its own k-means++ would draw."""
+    model = KMeans(n_clusters, init=plus_plus, n_init=n_init, random_state=random_state)
+    if sp.issparse(rows) or weights is not None:
+        model.set_params(init="k-means++")
+    # One thread: with more, k-means adds up in an order that depends on their number.
+    with pools().limit(limits=1):
+        model.fit(rows, sample_weight=weights)
+    # The name of the method can be saved with the model, a function cannot.
+    return model.set_params(init="k-means++")
+
+
+def plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.RandomState) -> np.ndarray:
+    """Rows of X as centres: each the best of a few, drawn in proportion to squared distances.
+
+    Asks ``random_state`` for the same numbers as scikit-learn, so that up to rounding it
+    chooses the same rows.
+    """
+    numbers = random_state.random_sample(numbers_for(n_clusters))
+    return X[chosen_rows(X, np.ones(len(X)), n_clusters, numbers)]
+
+
+# k-means looks at no more codes than this; the others join the nearest centre.
+_MOST = 200_000
+
+
+def cluster_codes(
+    V: RowArray, n_clusters: int, seed: int, view: View, runner: Runner
+) -> tuple[KMeans, RowArray]:
+    """k-means on the codes of all rows, or of so many of them, and the labels of all."""
+    n = len(V)
+    if n <= _MOST:
+        codes = V if isinstance(V, np.ndarray) else V[np.arange(n)]
+        kmeans = kmeans_on(codes, n_clusters, seed, view.weights)
+        return kmeans, runner.spread(kmeans.labels_, view)
+    some = drawn(n, _MOST, np.random.RandomState(seed))
+    own = None if view.weights is None else view.weights[some]
+    kmeans = kmeans_on(V[some], n_clusters, seed, own)
+    nearest = partial(pairwise_distances_argmin, Y=kmeans.cluster_centers_)
+    labels = runner.map_rows(nearest, BlockSource(view), (V,), (), kmeans.labels_.dtype)
+    return kmeans, labels
+
+
+def partition_codes(
+    labels: RowArray,
+    n_components: int,
+    view: View,
+    runner: Runner,
+    sizes: np.ndarray | None = None,
+    defaults: Defaults = DEFAULTS,
+) -> RowArray:
+    """Codes of a partition: large for the own cluster, small for the others; times ``sizes``."""
+    sizes = np.ones(n_components) if sizes is None else sizes
+    own = partial(_large_for_own, sizes, defaults.softness)
+    return runner.map_rows(own, BlockSource(view), (labels,), (n_components,), view.dtype)
+
+
+def _large_for_own(sizes: np.ndarray, softness: float, labels: np.ndarray) -> np.ndarray:
+    V = np.tile(softness * sizes, (len(labels), 1))
+    V[np.arange(len(V)), labels] = (1 + softness) * sizes[labels]
+    return V
