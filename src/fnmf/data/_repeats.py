@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from fnmf._compile import njit
 from fnmf.data._views import View, drawn
 
 # Rows and columns that tell whether a full look for equal rows is worth it.
@@ -18,14 +17,17 @@ def row_keys(
     if rows is not None:
         view = view.subset(rows)
     keys = np.zeros(view.shape[0], np.uint64)
-    for start, stop in view.blocks():
+    for start, stop in view.few():
         values, *pattern = view.stored(start, stop)
         if pattern:
             indices, pointers = pattern
-            _csr_keys(_bits(values), indices, pointers - pointers[0], keys[start:stop])
+            sums = np.zeros(len(values) + 1, np.uint64)
+            np.cumsum(_mixed(_bits(values), indices), out=sums[1:])
+            keys[start:stop] = np.diff(sums[pointers - pointers[0]])
         else:
             own = np.arange(values.shape[1]) if columns is None else columns
-            _dense_keys(_bits(values if columns is None else values[:, own]), own, keys[start:stop])
+            mixed = _mixed(_bits(values if columns is None else values[:, own]), own)
+            keys[start:stop] = mixed.sum(axis=1, dtype=np.uint64)
     return keys
 
 
@@ -54,31 +56,10 @@ def _bits(values: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(values).view(np.uint64)
 
 
-@njit(nogil=True, cache=True)
-def _mixed(bits, column):  # type: ignore[no-untyped-def]
+def _mixed(bits: np.ndarray, columns: np.ndarray) -> np.ndarray:
     """Steele, Lea and Flood's mix of 64 bits, other for every column."""
-    z = bits + (np.uint64(column) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    z = bits + (columns.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-@njit(nogil=True, cache=True)
-def _dense_keys(bits, columns, keys):  # type: ignore[no-untyped-def]
-    for i in range(len(bits)):
-        key = np.uint64(0)
-        for k in range(len(columns)):
-            # Zeros have no part, so that CSR gives the same.
-            if bits[i, k] != 0:
-                key += _mixed(bits[i, k], columns[k])
-        keys[i] = key
-
-
-@njit(nogil=True, cache=True)
-def _csr_keys(bits, indices, pointers, keys):  # type: ignore[no-untyped-def]
-    for i in range(len(pointers) - 1):
-        key = np.uint64(0)
-        for e in range(pointers[i], pointers[i + 1]):
-            if bits[e] != 0:
-                key += _mixed(bits[e], indices[e])
-        keys[i] = key
+    # Zeros have no part, so that CSR gives the same as dense rows.
+    return np.where(bits == 0, np.uint64(0), z ^ (z >> np.uint64(31)))

@@ -16,7 +16,6 @@ from fnmf.kernels.lanes import (
     load_part,
     load_quad,
     nothing,
-    quads,
     store,
     store_part,
     summed,
@@ -28,8 +27,6 @@ KEEP, SQUARE_ROOT, PLAIN = 0, 1, 2
 # Rows without neighbours: pointers, neighbours, similarities, degrees.
 _NOBODY = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0), np.empty(0)
 # Rounds of descent for a row that is solved on its own: in all, and before its next assignment.
-_MAX_ROUNDS = 1000
-_ROUNDS_PER_ASSIGNMENT = 5
 
 
 # No residual that is divided by is zero: without Python's check for it the loop is straight.
@@ -170,7 +167,7 @@ def descend_rows(
     Row k has the Hessian Σ_j scales_kj grams_j; with a single row of scales it serves all. With
     ``ties``, lists of neighbours and degrees, rows are taken in turn, each seeing its neighbours'
     newest values: so every single step lowers the objective with its graph term, which updating
-    all rows at once would not.
+    all rows at once would not. Without neighbours the degrees are drags on single rows.
     """
     pointers, near, similarity, degree = ties
     # One compiled version, whatever the type of the data.
@@ -179,7 +176,7 @@ def descend_rows(
     c = values.shape[1]
     room = np.empty((c, c)), np.zeros(c), np.empty(c)
     # In turn means one step of each row before the next step of any.
-    how = float(strength), *((int(rounds), 1) if strength > 0 else (1, int(rounds)))
+    how = float(strength), *((int(rounds), 1) if len(near) else (1, int(rounds)))
     _descend(exact, *others, pointers, near, *how, *room)
     if exact is not values:
         values[:] = exact
@@ -220,57 +217,3 @@ def _descend(  # type: ignore[no-untyped-def]
                         pull[a] += weight * values[k, a]
                 drag = strength * degree[i]
             descend_row(values[i], cross[i], pull, scale, hessian, drag, steps, slopes)
-
-
-@njit(nogil=True, cache=True)
-def encode_rows(crosses, energies, prices, grams, pull, drag, shared, P, V, tol, tiny):  # type: ignore[no-untyped-def]
-    """Alternate v and p of every row until it stands still; rows never see each other.
-
-    Returns the data term, Σ_ij p_ij² q_ij.
-    """
-    n_rows, n_components = V.shape
-    n_weightings = grams.shape[0]
-    squares = np.empty(n_weightings)
-    residuals = np.empty(n_weightings)
-    shares = np.zeros((1, quads(n_weightings)))
-    cross = np.empty(n_components)
-    hessian = np.empty((n_components, n_components))
-    before, slopes = np.empty(n_components), np.empty(n_components)
-    loss = 0.0
-    for i in range(n_rows):
-        v = V[i]
-        for _ in range(_MAX_ROUNDS):
-            # Loops instead of slices, which take two seconds more to compile.
-            for a in range(n_components):
-                before[a] = v[a]
-            for j in range(n_weightings):
-                squares[j] = P[i, j] * P[i, j]
-            mix_grams(squares, grams, hessian)
-            for a in range(n_components):
-                cross[a] = 0
-                for j in range(n_weightings):
-                    cross[a] += squares[j] * crosses[i, j, a]
-            rounds = _ROUNDS_PER_ASSIGNMENT
-            descend_row(v, cross, pull[i], 1.0, hessian, drag[i], rounds, slopes)
-            for j in range(n_weightings):
-                residuals[j] = energies[i, j]
-                for a in range(n_components):
-                    fit = -2 * crosses[i, j, a]
-                    for b in range(n_components):
-                        fit += grams[j, a, b] * v[b]
-                    residuals[j] += v[a] * fit
-                # The terms cancel: below this level the difference is rounding.
-                residuals[j] = max(residuals[j], 1e-15 * energies[i, j]) + prices[i, j]
-            if not shared:
-                for j in range(n_weightings):
-                    shares[0, j] = residuals[j]
-                assign_row(shares, 0, tiny, P, i)
-            moved = largest = 0.0
-            for a in range(n_components):
-                moved = max(moved, abs(v[a] - before[a]))
-                largest = max(largest, v[a])
-            if moved <= tol * largest:
-                break
-        for j in range(n_weightings):
-            loss += P[i, j] * P[i, j] * residuals[j]
-    return loss

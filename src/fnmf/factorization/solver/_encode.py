@@ -10,9 +10,11 @@ from fnmf.data import IncompleteView, View
 from fnmf.execution import RowArray, Rows, Runner, parts_of
 from fnmf.factorization.solver._state import Factors
 from fnmf.factorization.terms import Weighting
-from fnmf.kernels.rows import encode_rows
+from fnmf.kernels.rows import descend_rows
 
 _TOLERANCE = 1e-9
+# Rows that do not come to rest; steps of each entry of a code between two assignments.
+_MOST_ROUNDS, _STEPS = 1000, 5
 # Rows with missing cells are solved again until their codes move less than this, at most so often.
 _STILL, _EXPECTATIONS = 1e-6, 200
 
@@ -31,6 +33,10 @@ class Projected(NamedTuple):
     crosses: np.ndarray
     energies: np.ndarray
     prices: np.ndarray
+
+    def only(self, some: np.ndarray) -> "Projected":
+        """What is known of some of the rows."""
+        return Projected(*(values[some] for values in self))
 
 
 @dataclass(frozen=True)
@@ -107,13 +113,45 @@ def solve_rows(
     ``grams`` (m, c, c) are those of the weighted bases; assignments begin at ``start`` (m,) and
     stay there if they are ``shared``; codes ``begin`` (n, c) where it is said, else at zero.
     """
-    n, _, c = rows.crosses.shape
+    n, m, c = rows.crosses.shape
     pull, drag = held or (np.zeros((n, c)), np.zeros(n))
     V = np.zeros((n, c)) if begin is None else begin.copy()
     P = np.tile(start, (n, 1))
-    tail = shared, P, V, tolerance, np.finfo(np.float64).tiny
-    own = np.ascontiguousarray(rows.crosses), rows.energies, rows.prices
-    return Encoded(V, P, encode_rows(*own, grams, pull, drag, *tail))
+    moving = np.arange(n)
+    for _ in range(_MOST_ROUNDS):
+        crosses, squares = rows.crosses[moving], P[moving] ** 2
+        cross = sum(squares[:, j, None] * crosses[:, j] for j in range(m)) + pull[moving]
+        v = V[moving]
+        ties = np.zeros(len(v) + 1, np.int64), np.empty(0, np.int32), np.empty(0), drag[moving]
+        descend_rows(v, cross, squares[: 1 if shared else None], grams, _STEPS, 1.0, ties)
+        moved = np.abs(v - V[moving]).max(axis=1)
+        V[moving] = v
+        if not shared:
+            P[moving] = _assigned(_residuals(v, rows.only(moving), grams))
+        moving = moving[moved > tolerance * v.max(axis=1)]
+        if len(moving) == 0:
+            break
+    return Encoded(V, P, float(np.sum(P**2 * _residuals(V, rows, grams))))
+
+
+def _residuals(V: np.ndarray, rows: Projected, grams: np.ndarray) -> np.ndarray:
+    """Weighted squares of the residuals of rows with their prices, (n, m)."""
+    found = np.empty_like(rows.energies)
+    for j, gram in enumerate(grams):
+        # Each entry on its own, so that it does not depend on which rows are solved together.
+        fit = sum(V[:, a, None] * gram[a] for a in range(V.shape[1])) - 2 * rows.crosses[:, j]
+        found[:, j] = rows.energies[:, j] + np.sum(V * fit, axis=1)
+    # The terms cancel: below this level the difference is rounding.
+    return np.maximum(found, 1e-15 * rows.energies) + rows.prices
+
+
+def _assigned(residuals: np.ndarray) -> np.ndarray:
+    """(1/q_j) / Σ_l (1/q_l) for the residuals q of each row; zeros take all, in equal shares."""
+    zero = residuals <= np.finfo(np.float64).tiny
+    # Relative to the smallest, so that tiny residuals do not overflow.
+    shares = residuals.min(axis=1, keepdims=True) / np.where(zero, 1, residuals)
+    shares = np.where(zero.any(axis=1, keepdims=True), zero, shares)
+    return shares / shares.sum(axis=1, keepdims=True)
 
 
 @dataclass(frozen=True)
