@@ -26,7 +26,6 @@ from fnmf.kernels.tiles import LINE, wide_vectors
 KEEP, SQUARE_ROOT, PLAIN = 0, 1, 2
 # Rows without neighbours: pointers, neighbours, similarities, degrees.
 _NOBODY = np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0), np.empty(0)
-# Rounds of descent for a row that is solved on its own: in all, and before its next assignment.
 
 
 # No residual that is divided by is zero: without Python's check for it the loop is straight.
