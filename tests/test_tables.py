@@ -188,3 +188,21 @@ def test_two_rows_far_from_all_others_are_no_cluster():
     X[:2] -= 60
     model = clusters(X - X.min(axis=0), 2)
     assert clustering_accuracy(y, model.labels_) > 0.85
+
+
+def test_clusters_of_all_rows_are_those_that_halves_of_the_sample_find():
+    # The partition of all rows with the largest modularity cuts a long cluster instead.
+    rng = np.random.default_rng([2, 0])
+    n, k, d = int(rng.choice([400, 1000, 2000])), int(rng.integers(2, 6)), int(rng.integers(2, 9))
+    sizes = np.maximum(rng.dirichlet([3] * k), 0.05)
+    y, X, centres = (
+        rng.choice(k, n, p=sizes / sizes.sum()),
+        np.empty((n, d)),
+        rng.normal(0, 3.2, (k, d)),
+    )
+    for a in range(k):
+        own = y == a
+        turn, spread = rng.normal(size=(d, d)) / np.sqrt(d), rng.uniform(0.3, 2, d)
+        X[own] = centres[a] + (rng.normal(size=(own.sum(), d)) * spread) @ np.linalg.qr(turn)[0]
+    model = RelevanceClusterer(k, random_state=0).fit(X - X.min(axis=0))
+    assert clustering_accuracy(y, model.labels_) >= 0.75

@@ -92,13 +92,19 @@ class GraphAffinity:
         self, n_clusters: int, seed: int, known: KnownLabels | None = None
     ) -> RowArray | None:
         """Labels, started also from those ``known`` of some rows; ``None`` without affinity."""
-        defaults, others = self._defaults, []
-        if known is not None and len(known.rows) == self._weighted.shape[0]:
-            others = [known.labels]
-        elif known is not None:
-            weighted = self._weighted
-            others = [extend_labels(known, weighted, self._runner, weighted, defaults)]
-        return partition(self._graph, n_clusters, seed, others=others, defaults=defaults).labels
+        others = [] if known is None else [self._extended(known)]
+        given = self._graph, n_clusters, seed
+        return partition(*given, others=others, defaults=self._defaults).labels
+
+    def carried(self, known: KnownLabels, n_clusters: int) -> RowArray:
+        """Labels of all rows from those ``known`` of some, single rows moved while it pays."""
+        return best_of(self._graph, [self._extended(known)], n_clusters, self._defaults).labels
+
+    def _extended(self, known: KnownLabels) -> np.ndarray:
+        weighted = self._weighted
+        if len(known.rows) == weighted.shape[0]:
+            return known.labels
+        return extend_labels(known, weighted, self._runner, weighted, self._defaults)
 
     def parts(self, n_clusters: int) -> RowArray | None:
         """Labels of the connected parts, if these are the clusters; see ``connected_parts``."""

@@ -101,6 +101,8 @@ class Candidate:
         agree between halves of the columns and of the rows.
     association : float or None
         Agreement of halves of the columns in standard deviations from chance, if it is known.
+    halves : tuple of (ndarray of int, ndarray of int)
+        Halves of the rows of a table, and the clusters of each.
     """
 
     rows: str
@@ -113,6 +115,7 @@ class Candidate:
     explained: float
     score: float
     association: float | None = None
+    halves: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
 
     @property
     def unit(self) -> bool:

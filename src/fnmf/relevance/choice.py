@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from fnmf._settings import Settings
-from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
+from fnmf.affinity import modularity, partition
 from fnmf.data import drawn
 from fnmf.execution import RowArray, Runner
 from fnmf.kmeans import best_kmeans
@@ -33,6 +33,7 @@ from fnmf.relevance.tables import (
     as_table,
     cluster_table,
     column_weights,
+    found_again,
     search_table,
     share_units,
 )
@@ -90,6 +91,17 @@ class Choice:
         """The same with clusters that are those of the graph, not what is near their means."""
         best, *others = self.candidates
         return replace(self, candidates=(replace(best, clusters="graph"), *others))
+
+    def unless_worse(self, labels: RowArray, known: RowArray) -> RowArray:
+        """Labels of all rows; ``known`` ones if halves of a table find them clearly better.
+
+        Candidates were compared by that, and a partition of all rows may be quite another one.
+        """
+        if self.columns is None or self.context is None or labels is known:
+            return labels
+        halves, least = self.candidates[0].halves, 1 - self.context.defaults.small
+        mine, other = (found_again(one[self.sample], halves) for one in (labels, known))
+        return labels if mine >= least * other else known
 
     def report(self) -> list[str]:
         """What was chosen and what else was tried, for the log."""
@@ -307,22 +319,10 @@ def _several(context: SearchContext, best: Candidate, m: int, seed: int) -> Weig
     weights = Weights(*relevance_weights(moments, groups, m, defaults))
     if not _all_relevant(moments, best.weights[None], weights.omega, defaults):
         return None
-    rows = context.table.scaled(factors(context, replace(best, weights=weights.top)), best.unit)
-    graph = in_few_parts(
-        small_graphs(rows, context.table.weights),
-        context.n_neighbors,
-        context.n_clusters,
-        context.defaults,
-    )
-    labels = partition(
-        graph,
-        context.n_clusters,
-        seed,
-        starts=1,
-        others=(best.labels,),
-        defaults=defaults,
-    ).labels
-    worse = modularity(graph, labels, context.n_clusters) < best.modularity
+    graph = context.graph(factors(context, replace(best, weights=weights.top)), best.unit)
+    k, others = context.n_clusters, (best.labels,)
+    labels = partition(graph, k, seed, starts=1, others=others, defaults=defaults).labels
+    worse = modularity(graph, labels, k) < best.modularity
     # Where few features stand out by themselves, several weightings would rest on chance.
     less = context.explained(context.moments(labels)) < best.explained
     return None if worse or less else weights

@@ -37,7 +37,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from fnmf._settings import Settings
-from fnmf.affinity import Affinity, AnchorAffinity, KnownLabels, build_affinity
+from fnmf.affinity import Affinity, AnchorAffinity, GraphAffinity, KnownLabels, build_affinity
 from fnmf.data import quickest
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization import (
@@ -199,7 +199,9 @@ def cluster_affinity(
     prepared = prepare(statistics, choice.units, choice.weights, choice.unit, inputs.runner)
     affinity = _affinity(inputs, choice, prepared, seed)
     known = None if choice.labels is None else KnownLabels(choice.sample, choice.labels)
-    labels = affinity.clusters(inputs.settings.clusters, seed, known)
+    labels = affinity.clusters(k := inputs.settings.clusters, seed, known)
+    if known and choice.columns and isinstance(affinity, GraphAffinity):
+        labels = choice.unless_worse(labels, affinity.carried(known, k))
     return FoundClusters(choice, statistics, prepared, affinity, labels)
 
 
@@ -330,7 +332,7 @@ def _final_clusters(
         seed = inputs.problem.labels_seed
         kmeans, labels = cluster_codes(V, k, seed, found.prepared.view, runner)
     elif found.centres is None and not found.settled:
-        labels = found.affinity.refine_labels(labels, V, k)
+        labels = found.choice.unless_worse(found.affinity.refine_labels(labels, V, k), labels)
     return describe_clusters(inputs, replace(found, labels=labels)), kmeans
 
 

@@ -7,7 +7,7 @@ between halves of the columns, and is found again in halves of the rows, is chos
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -219,23 +219,19 @@ def _candidate(
     graph = context.graph(factors, unit=False)
     by_graph = clusters == "graph"
     labels = context.clusters(graph) if by_graph else cluster_table(context, rows, clusters)
-    halves = list(_column_halves(context, factors, clusters))
-    agreed = [adjusted_mutual_info_score(one, other) for one, other in halves]
-    found = [
-        adjusted_mutual_info_score(labels[half], cluster_table(context, rows, clusters, half))
-        for half in _row_halves(context)
-    ]
+    pairs = list(_column_halves(context, factors, clusters))
+    agreed = [adjusted_mutual_info_score(one, other) for one, other in pairs]
+    halves = [(half, cluster_table(context, rows, clusters, half)) for half in _row_halves(context)]
     least = defaults.small
-    score = max(float(np.mean(agreed)) if agreed else 1.0, least) * max(
-        float(np.mean(found)), least
-    )
+    score = max(float(np.mean(agreed)) if agreed else 1.0, least)
+    score *= max(found_again(labels, halves), least)
     if clusters == "means":
         score /= means_price
     if np.bincount(labels, minlength=k).min() < defaults.fewest_rows:
         # A few rows far from all others are found again in any half, and yet are no cluster.
         score *= least
     own = context.table.weights
-    associated = [association(one, other, k, own, defaults) for one, other in halves]
+    associated = [association(one, other, k, own, defaults) for one, other in pairs]
     return Candidate(
         "own",
         units,
@@ -247,7 +243,13 @@ def _candidate(
         context.explained(context.moments(labels)),
         score,
         max(associated, default=None),
+        tuple(halves),
     )
+
+
+def found_again(labels: np.ndarray, halves: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
+    """How well labels of the sample agree with clusters of halves of its rows."""
+    return float(np.mean([adjusted_mutual_info_score(labels[half], own) for half, own in halves]))
 
 
 def cluster_table(
