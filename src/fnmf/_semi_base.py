@@ -21,7 +21,7 @@ from fnmf.labels.guidance import Guidance
 from fnmf.labels.known import read_labels, unknown_mark
 from fnmf.labels.links import contradictions, read_links
 from fnmf.labels.rows import class_distributions
-from fnmf.validation import check_choice
+from fnmf.validation import check_choice, check_flag
 
 if TYPE_CHECKING:
     from fnmf._settings import Settings
@@ -87,6 +87,7 @@ class SemiSupervisedBase(ClusterBase):
         from fnmf._fitting import fit_estimator
 
         check_choice("unreached", self.unreached, ("nearest", "unknown"))
+        check_flag("trust_labels", self.trust_labels)
         guidance = None
         if y is not None or must_link is not None or cannot_link is not None:
             rows: Any = X

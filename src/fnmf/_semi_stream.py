@@ -19,6 +19,7 @@ from fnmf.affinity import completed_new
 from fnmf.data import Data
 from fnmf.execution import threads
 from fnmf.labels.rows import class_distributions
+from fnmf.validation import check_flag
 
 if TYPE_CHECKING:
     from fnmf.streaming import Pace
@@ -179,7 +180,8 @@ class SemiMiniBatchFNMF(MiniBatchFNMF):
         return super()._new_rows(what, data)
 
     def _pace(self) -> Pace:
-        own = {"trust_labels": bool(self.trust_labels), "class_sizes": self.class_sizes}
+        trusted = check_flag("trust_labels", self.trust_labels)
+        own = {"trust_labels": trusted, "class_sizes": self.class_sizes}
         return replace(super()._pace(), **own)
 
     def _show(self) -> None:

@@ -9,7 +9,6 @@ from sklearn.datasets import load_wine
 
 from fnmf import FNMF, RelevanceClusterer, SemiFNMF, SemiRelevanceClusterer, load, save
 from fnmf.labels import samples_to_label
-from fnmf.labels.links import Links, contradictions, keep_links, read_links
 from fnmf.relevance.defaults import DEFAULTS
 
 N = 180
@@ -176,22 +175,6 @@ def test_links_that_contradict_through_a_chain_are_named(groups):
     assert len(model.contradictory_links_) == 1
 
 
-def test_labels_contradict_links():
-    links = read_links("must_link", [(0, 1), (1, 2)], 4), read_links("cannot_link", [(2, 3)], 4)
-    assert contradictions(*links, np.array([0, -1, 1, 1])) == [
-        "cannot_link (2, 3) against their labels, which are the same",
-        "must_link 0 - 1 - 2 against the labels of 0 and 2, which differ",
-    ]
-
-
-def test_an_unsure_link_gives_way_to_the_data():
-    logs = np.log([[0.99, 0.01], [0.99, 0.01]])
-    none, free = Links(np.empty((0, 2), int), np.empty(0)), np.full(2, -1)
-    for sure, labels in ((0.6, [0, 0]), (1.0, [0, 1])):
-        apart = read_links("cannot_link", [(0, 1, sure)], 2)
-        assert sorted(keep_links(logs, free, none, apart)) == labels
-
-
 def test_anchors_carry_labels(groups, monkeypatch):
     X, y = groups
     monkeypatch.setattr(SemiFNMF, "_defaults", replace(DEFAULTS, exact_rows=50, n_anchors=40))
@@ -234,7 +217,13 @@ def test_a_fit_without_labels_forgets_classes(groups):
         (np.zeros(N), {"weighting": "paper"}, "ties of a graph"),
         (np.zeros(N), {"consensus": 3}, "consensus"),
         (np.zeros(N), {"unreached": "maybe"}, "unreached"),
+        (np.full(N, np.inf), {}, "infinite"),
+        ([[1]] * (N - 1) + [[1, 2]], {}, "one class for each sample"),
+        (np.zeros(N), {"class_sizes": {0: 1, 7: 2}}, "'7', which is none of the classes 0"),
+        (np.zeros(N), {"class_sizes": {7: 2}}, "size of class '0'"),
+        (np.zeros(N), {"class_sizes": "many"}, "1 positive numbers"),
         (None, {"must_link": [(0, 999)]}, "no rows of X"),
+        (None, {"must_link": [(1, np.nan)]}, "no rows of X"),
         (None, {"must_link": [(1, 1)]}, "with itself"),
         (None, {"cannot_link": [(0, 1, 0.2)]}, "confidence"),
     ],
@@ -242,6 +231,11 @@ def test_a_fit_without_labels_forgets_classes(groups):
 def test_what_makes_no_sense_is_refused(groups, y, options, told):
     with pytest.raises(ValueError, match=told):
         fitted(groups[0], y, **options)
+
+
+def test_trust_is_yes_or_no(groups):
+    with pytest.raises(TypeError, match="trust_labels must be True or False"):
+        fitted(groups[0], some(groups[1]), trust_labels="no")
 
 
 def test_dask_arrays_are_predicted(groups):

@@ -59,7 +59,7 @@ def known_classes(table: "Table", model: "Model", na: Sequence[str]) -> np.ndarr
             "or leave it out."
         )
     for name in classes:
-        if name.lower() in MISSING:
+        if name.lower() in {*MISSING, "-1"}:
             text = f"{where}: {name!r} is taken as a class; --na {name} makes it unknown"
             table.notes.append(Note(text))
     for same in _alike(classes):

@@ -101,13 +101,23 @@ class Guidance:
         given = self.class_sizes
         if given is None:
             return None
+        names = [str(name) for name in classes]
+        if hasattr(given, "to_dict"):
+            # Counts of pandas are in the order of their sizes.
+            given = given.to_dict()
         if isinstance(given, Mapping):
-            named = {str(name): size for name, size in given.items()}
-            lacking = [str(name) for name in classes if str(name) not in named]
-            if lacking:
+            sizes = {str(name): size for name, size in given.items()}
+            if lacking := [name for name in names if name not in sizes]:
                 raise ValueError(f"class_sizes does not tell the size of class {lacking[0]!r}.")
-            given = [named[str(name)] for name in classes]
-        sizes = np.asarray(given, np.float64)
-        if sizes.shape != classes.shape or not (np.isfinite(sizes) & (sizes > 0)).all():
+            if more := [name for name in sizes if name not in names]:
+                raise ValueError(
+                    f"class_sizes has {more[0]!r}, which is none of the classes {', '.join(names)}."
+                )
+            given = [sizes[name] for name in names]
+        try:
+            shares = np.asarray(given, np.float64)
+        except (TypeError, ValueError):
+            shares = np.empty(0)
+        if shares.shape != classes.shape or not (np.isfinite(shares) & (shares > 0)).all():
             raise ValueError(f"class_sizes must hold {len(classes)} positive numbers.")
-        return sizes / sizes.sum()
+        return shares / shares.sum()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from itertools import count, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,34 +35,43 @@ def read_labels(y: Any, n_samples: int) -> Known:
     """
     if y is None:
         return Known(np.empty(0, np.int64), np.full(n_samples, UNKNOWN))
-    values = np.asarray(y, dtype=object)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.shape != (n_samples,):
-        raise ValueError(f"y has shape {values.shape}; one label for each of {n_samples} samples.")
-    numbers = np.asarray(y)
-    if numbers.dtype.kind in "iuf":
-        told = ((numbers == numbers) & (numbers != UNKNOWN)).reshape(n_samples)
+    # NumPy reads ragged lists as nothing else, and pandas keeps its missing values.
+    array = np.asarray(y, None if isinstance(getattr(y, "dtype", None), np.dtype) else object)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.shape != (n_samples,):
+        raise ValueError(f"y has shape {array.shape}; one label for each of {n_samples} samples.")
+    if array.dtype.kind in "SM":
+        array = array.astype(str)
+    if array.dtype.kind in "iuf":
+        told = (array == array) & (array != UNKNOWN)
     else:
-        told = np.array([not _is_unknown(value) for value in values], bool)
+        # Among texts of fixed length NumPy has made texts of -1 and NaN, or of dates.
+        marks = {"", str(UNKNOWN), "nan", "NaT"} if array.dtype.kind == "U" else {""}
+        told = np.array([not _is_unknown(value, marks) for value in array], bool)
     codes = np.full(n_samples, UNKNOWN)
     if not told.any():
         return Known(np.empty(0, np.int64), codes)
-    given = values[told].tolist()
-    named = any(isinstance(value, str) for value in given)
-    texts = [str(value) for value in given]
-    classes, codes[told] = np.unique(np.array(texts if named else given), return_inverse=True)
-    if classes.dtype.kind == "f" and np.array_equal(classes, np.round(classes)):
-        # A column with unknown cells holds whole numbers as floats.
-        classes = classes.astype(np.int64)
+    given = array[told].tolist()
+    if any(isinstance(value, str) for value in given):
+        given = [str(value) for value in given]
+    if not all(isinstance(value, Hashable) for value in given):
+        raise ValueError("y must hold one class for each sample: a number or a text.")
+    classes, codes[told] = np.unique(np.array(given), return_inverse=True)
+    if classes.dtype.kind == "f":
+        if np.isinf(classes).any():
+            raise ValueError("y holds an infinite number; mark what is not known with NaN or -1.")
+        if np.array_equal(classes, np.round(classes)):
+            # A column with unknown cells holds whole numbers as floats.
+            classes = classes.astype(np.int64)
     return Known(classes, codes)
 
 
-def _is_unknown(value: Any) -> bool:
-    if value is None or (isinstance(value, str) and value.strip() == ""):
+def _is_unknown(value: Any, marks: set[str]) -> bool:
+    if value is None:
         return True
-    if isinstance(value, str | bytes):
-        return False
+    if isinstance(value, str):
+        return value.strip() in marks
     # The missing value of pandas equals nothing, itself included, and has no truth.
     same = value == value
     return not isinstance(same, bool | np.bool_) or not same or bool(value == UNKNOWN)
@@ -74,7 +85,8 @@ def with_new(classes: np.ndarray, n_classes: int) -> np.ndarray:
     if len(classes) == 0:
         return np.arange(n_classes)
     texts = [str(name) for name in classes]
-    return np.array([*texts, *(f"new {i + 1}" for i in range(more))])
+    free = (name for i in count(1) if (name := f"new {i}") not in texts)
+    return np.array([*texts, *islice(free, more)])
 
 
 def unknown_mark(classes: np.ndarray) -> Any:

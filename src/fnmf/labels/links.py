@@ -31,43 +31,54 @@ NO_LINKS = Links(np.empty((0, 2), np.intp), np.empty(0))
 
 
 def read_links(name: str, links: Any, n_samples: int) -> Links:
-    """Pairs of row numbers, or triples with a confidence above 0.5 and up to 1."""
-    if links is None or len(links) == 0:
+    """Pairs of row numbers, each with a confidence above 0.5 and up to 1 if one is given."""
+    if links is None:
         return NO_LINKS
-    array = np.asarray(links, np.float64)
-    if array.ndim != 2 or array.shape[1] not in (2, 3):
+    try:
+        rows = list(np.asarray(links) if hasattr(links, "shape") else links)
+        if not rows:
+            return NO_LINKS
+        # A pair without a confidence is certain.
+        array = np.array([(*pair, 1.0) if len(pair) == 2 else pair for pair in rows], np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(0)
+    if array.ndim != 2 or array.shape[1] != 3:
         raise ValueError(f"{name} must hold pairs of rows, or pairs with a confidence.")
-    rows = array[:, :2].astype(np.intp)
-    if (rows != array[:, :2]).any() or rows.min() < 0 or rows.max() >= n_samples:
+    pairs, sure = array[:, :2], array[:, 2]
+    if not ((pairs >= 0) & (pairs < n_samples) & (pairs == np.floor(pairs))).all():
         raise ValueError(f"{name} holds numbers that are no rows of X (0 to {n_samples - 1}).")
-    if (rows[:, 0] == rows[:, 1]).any():
+    if (pairs[:, 0] == pairs[:, 1]).any():
         raise ValueError(f"{name} links a row with itself.")
-    sure = array[:, 2] if array.shape[1] == 3 else np.ones(len(array))
     if not ((sure > 0.5) & (sure <= 1)).all():
         raise ValueError(f"a confidence in {name} must be above 0.5 and at most 1.")
-    return Links(rows, sure)
+    return Links(pairs.astype(np.intp), sure)
 
 
 def contradictions(must: Links, cannot: Links, codes: np.ndarray) -> list[str]:
     """What cannot all be true, in words: links against links, also through chains, and labels."""
     graph = _graph(must, len(codes))
     group = connected_components(graph, directed=False)[1]
-    found = [
-        f"cannot_link ({a}, {b}) against must_link {_chain(graph, a, b)}"
-        for a, b in cannot.pairs
-        if group[a] == group[b]
-    ]
-    told = codes >= 0
-    for a, b in cannot.pairs:
-        if group[a] != group[b] and told[a] and codes[a] == codes[b]:
-            found.append(f"cannot_link ({a}, {b}) against their labels, which are the same")
+    found, against = [], []
+    # A labelled row of each group that links hold together.
     first: dict[int, int] = {}
-    for row in np.flatnonzero(told & np.isin(np.arange(len(codes)), must.pairs)):
-        other = first.setdefault(int(group[row]), int(row))
-        if codes[other] != codes[row]:
-            chain = _chain(graph, other, int(row))
-            found.append(f"must_link {chain} against the labels of {other} and {row}, which differ")
-    return found
+    for row in map(int, np.flatnonzero(codes >= 0)):
+        head = first.setdefault(int(group[row]), row)
+        if codes[head] != codes[row]:
+            chain = _chain(graph, head, row)
+            found.append(f"must_link {chain} against the labels of {head} and {row}, which differ")
+    for a, b in cannot.pairs.tolist():
+        if group[a] == group[b]:
+            against.append(f"cannot_link ({a}, {b}) against must_link {_chain(graph, a, b)}")
+            continue
+        # Their own labels, if they have any, or those that links lead to.
+        one, other = (row if codes[row] >= 0 else first.get(group[row], row) for row in (a, b))
+        if codes[one] < 0 or codes[one] != codes[other]:
+            continue
+        ways = [_chain(graph, *way) for way in ((a, one), (b, other)) if way[0] != way[1]]
+        through = f" (must_link {' and '.join(ways)})" if ways else ""
+        text = f"the labels of {one} and {other}, which are the same{through}"
+        against.append(f"cannot_link ({a}, {b}) against {text}")
+    return [*against, *found]
 
 
 def _graph(links: Links, n: int) -> sp.csr_array:

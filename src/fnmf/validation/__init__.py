@@ -5,6 +5,7 @@ from fnmf.validation._checks import (
     STARTS,
     check_choice,
     check_data,
+    check_flag,
     check_integer,
     check_jobs,
     check_real,

@@ -37,6 +37,13 @@ def check_choice(name: str, value: Any, options: Sequence[str]) -> str:
     return value
 
 
+def check_flag(name: str, value: Any) -> bool:
+    """Yes or no; texts, whose truth is not what they say, are neither."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+    return bool(value)
+
+
 def check_integer(name: str, value: Any, *, low: int, or_else: str = "") -> int:
     """A whole number of at least ``low``; booleans are not numbers.
 

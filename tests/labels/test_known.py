@@ -1,0 +1,74 @@
+"""What users know of some rows, as they write it."""
+
+import numpy as np
+import pytest
+
+from fnmf.labels.guidance import Guidance
+from fnmf.labels.known import read_labels, with_new
+from fnmf.labels.links import Links, contradictions, keep_links, read_links
+
+
+def test_labels_contradict_links():
+    links = read_links("must_link", [(0, 1), (1, 2)], 4), read_links("cannot_link", [(2, 3)], 4)
+    assert contradictions(*links, np.array([0, -1, 1, 1])) == [
+        "cannot_link (2, 3) against the labels of 2 and 3, which are the same",
+        "must_link 0 - 1 - 2 against the labels of 0 and 2, which differ",
+    ]
+
+
+def test_labels_contradict_links_through_chains():
+    links = read_links("must_link", [(0, 1), (3, 2)], 4), read_links("cannot_link", [(1, 2)], 4)
+    assert contradictions(*links, np.array([0, -1, -1, 0])) == [
+        "cannot_link (1, 2) against the labels of 0 and 3, which are the same "
+        "(must_link 1 - 0 and 2 - 3)",
+    ]
+    assert contradictions(*links, np.array([0, -1, -1, 1])) == []
+
+
+def test_links_with_and_without_a_confidence_go_together():
+    links = read_links("must_link", {(0, 1)}, 4)
+    assert (links.pairs.tolist(), links.sure.tolist()) == ([[0, 1]], [1.0])
+    links = read_links("must_link", [(0, 1), (2, 3, 0.9)], 4)
+    assert (links.pairs.tolist(), links.sure.tolist()) == ([[0, 1], [2, 3]], [1.0, 0.9])
+
+
+@pytest.mark.parametrize("links", [5, "ab", [0, 1], [("a", "b")], [(0, 1, 1, 1)], [(0,)]])
+def test_what_are_no_pairs_is_refused(links):
+    with pytest.raises(ValueError, match="must_link must hold pairs of rows"):
+        read_links("must_link", links, 4)
+
+
+@pytest.mark.parametrize(
+    ("y", "classes"),
+    [
+        # NumPy makes texts of numbers that stand beside texts.
+        (np.array(["a", -1, np.nan, "b"]), ["a", "b"]),
+        (np.array([b"a", b"", b"", b"b"]), ["a", "b"]),
+        (np.array(["2020", "NaT", "NaT", "2021"], "M8[Y]"), ["2020", "2021"]),
+        # Texts that someone wrote are names.
+        (["nan", None, "", "-1"], ["-1", "nan"]),
+    ],
+)
+def test_texts_that_mark_the_unknown(y, classes):
+    known = read_labels(y, 4)
+    assert known.classes.tolist() == classes
+    assert known.rows.tolist() == [0, 3]
+
+
+def test_a_new_class_has_a_name_of_its_own():
+    assert with_new(np.array(["new 1", "old"]), 4).tolist() == ["new 1", "old", "new 2", "new 3"]
+
+
+def test_sizes_of_classes_go_by_name():
+    pd = pytest.importorskip("pandas")
+    known = read_labels(["a", "b", "b", "b"], 4)
+    counts = pd.Series(["a", "b", "b", "b"]).value_counts()
+    assert Guidance(known, class_sizes=counts).sizes(known.classes).tolist() == [0.25, 0.75]
+
+
+def test_an_unsure_link_gives_way_to_the_data():
+    logs = np.log([[0.99, 0.01], [0.99, 0.01]])
+    none, free = Links(np.empty((0, 2), int), np.empty(0)), np.full(2, -1)
+    for sure, labels in ((0.6, [0, 0]), (1.0, [0, 1])):
+        apart = read_links("cannot_link", [(0, 1, sure)], 2)
+        assert sorted(keep_links(logs, free, none, apart)) == labels
