@@ -324,11 +324,11 @@ def partition_codes(
 ) -> RowArray:
     """Codes of a partition: large for the own cluster, small for the others; times ``sizes``."""
     sizes = np.ones(n_components) if sizes is None else sizes
-    own = partial(_large_for_own, sizes, defaults.softness)
+    own = partial(_large_for_own, sizes, defaults.prior)
     return runner.map_rows(own, BlockSource(view), (labels,), (n_components,), view.dtype)
 
 
-def _large_for_own(sizes: np.ndarray, softness: float, labels: np.ndarray) -> np.ndarray:
-    V = np.tile(softness * sizes, (len(labels), 1))
-    V[np.arange(len(V)), labels] = (1 + softness) * sizes[labels]
+def _large_for_own(sizes: np.ndarray, prior: float, labels: np.ndarray) -> np.ndarray:
+    V = np.tile(prior * sizes, (len(labels), 1))
+    V[np.arange(len(V)), labels] = (1 + prior) * sizes[labels]
     return V

@@ -167,7 +167,7 @@ def _fill(
     references: np.ndarray, nearest: np.ndarray, means: np.ndarray, defaults: Defaults
 ) -> Fill:
     columns = np.arange(references.shape[1])
-    return Fill(references, nearest.astype(np.int32), means, defaults.missing_prior, columns)
+    return Fill(references, nearest.astype(np.int32), means, defaults.prior, columns)
 
 
 def _partial(

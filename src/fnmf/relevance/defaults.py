@@ -24,6 +24,10 @@ class Defaults:
     small: float = 0.1
     # Shares of the best, or of all, below this are minor; unmeasured.
     minor: float = 0.25
+    # Shares up to this are not much: of agreement, of a usual range; 0.25 for ranges: .0000.
+    half: float = 0.5
+    # What counts beside 1 that was seen: the mean of a feature, other clusters; 0.25 there: .0000.
+    prior: float = 0.2
     # Standard deviations above chance that are significant; unmeasured.
     significant: float = 3.0
     # Standard deviations that are clear; 5 between modes misses 1 of 2 made-up tables.
@@ -50,8 +54,6 @@ class Defaults:
     # 1. Missing cells
     # Times that they are filled in the features that count; digits with noise .83 once, .85 twice.
     missing_rounds: int = 2
-    # So many cells at the mean of the feature count beside those; unmeasured.
-    missing_prior: float = 0.2
 
     # 2. Search: the sample
     # Rows of the sample, at least; unmeasured.
@@ -82,14 +84,10 @@ class Defaults:
     integer_levels: int = 20
     # So many columns or more of one unit are treated as pixels are; unmeasured.
     pixels: int = 30
-    # Ranges of columns of one unit differ by this share of the usual one at most; 0.25: .0000.
-    like_ranges: float = 0.5
     # With no more columns than this single ones with several modes count; 2 and 4: .0000.
     few_columns: int = 3
     # Clusters about means must hold up so many times better than those of a graph; unmeasured.
     table_means_price: float = 1.5
-    # Such candidates disagree if their adjusted Rand index is less; unmeasured.
-    rivals_agree: float = 0.5
 
     # 2. Search: the score of a candidate
     # Weight of log explained against log odds of modularity; 0.784, modularity alone 0.770.
@@ -118,10 +116,6 @@ class Defaults:
     exchanges: int = 8
     # Those tried before a partition counts as the best; 8: .0000, but other scores of k on wine.
     exchange_tries: int = 6
-
-    # 6. Start of the factors
-    # Code of a cluster that a sample is not in, 1 more for its own; 0.25: .0000.
-    softness: float = 0.2
 
     # 8. Solve
     # Objective and codes may still change by so many times ``tol``; unmeasured.

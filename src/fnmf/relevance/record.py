@@ -234,6 +234,6 @@ def fit_warnings(
 def _ambiguous(choice: Choice, defaults: Defaults) -> bool:
     """Whether another candidate that is as good has other clusters."""
     return any(
-        adjusted_rand_score(choice.labels, other) < defaults.rivals_agree
+        adjusted_rand_score(choice.labels, other) < defaults.half
         for other in choice.rivals(1 - defaults.small)
     )

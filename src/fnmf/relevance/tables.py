@@ -132,7 +132,7 @@ def share_units(
         return False
     lowest, ranges = np.nanmin(known, axis=0), _range(known)
     usual = float(np.median(ranges))
-    together = np.abs(ranges - usual) <= defaults.like_ranges * usual
+    together = np.abs(ranges - usual) <= defaults.half * usual
     together &= np.abs(lowest - np.median(lowest)) <= defaults.slight * usual
     scatter = np.nanvar(known, axis=0)
     return bool(scatter @ together >= (1 - defaults.small) * scatter.sum())
