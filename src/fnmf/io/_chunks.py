@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,19 +24,8 @@ _TABLES = (".csv", ".tsv", ".parquet")
 Block = tuple[int, Callable[[], np.ndarray]]
 
 
-@dataclass(frozen=True)
-class Chunks:
-    """Rows by block.
-
-    Attributes
-    ----------
-    X : dask.array.Array
-        Numbers in chunks of whole rows.
-    names : list of str
-        Features.
-    sources : list of str
-        What was read.
-    """
+class Chunks(NamedTuple):
+    """Rows by block: numbers as a Dask array in chunks of whole rows, features, files read."""
 
     X: Any
     names: list[str]
@@ -86,8 +74,10 @@ def _npy(path: Path, size: int, da: Any) -> Chunks:
     table = read_table(path)
     (n, d), dtype = table.X.shape, table.X.dtype
     rows = _rows_of(size, d, dtype)
-    spans = [(start, min(start + rows, n)) for start in range(0, n, rows)]
-    blocks = [(stop - start, partial(_read_npy, path, start, stop)) for start, stop in spans]
+    blocks = [
+        (min(rows, n - start), partial(_read_npy, path, start, start + rows))
+        for start in range(0, n, rows)
+    ]
     return Chunks(_array(blocks, d, dtype, da), table.names, [str(path)])
 
 
@@ -138,17 +128,15 @@ def _parquet(file: Path, size: int) -> tuple[list[Block], list[str]]:
     numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
     names = [field.name for field in schema if any(is_one(field.type) for is_one in numbers)]
     rows = _rows_of(size, len(names), np.dtype(np.float64))
-    blocks: list[Block] = []
-    groups: list[int] = []
-    held = 0
+    # Row groups that are read together.
+    held: list[list[int]] = []
     for group, count in enumerate(counts):
-        if held and held + count > rows:
-            blocks.append((held, partial(_read_parquet, file, groups, names)))
-            groups, held = [], 0
-        groups, held = [*groups, group], held + count
-    if held:
-        blocks.append((held, partial(_read_parquet, file, groups, names)))
-    return blocks, names
+        if not held or sum(counts[k] for k in held[-1]) + count > rows:
+            held.append([])
+        held[-1].append(group)
+    sizes = [sum(counts[k] for k in groups) for groups in held]
+    reads = [partial(_read_parquet, file, groups, names) for groups in held]
+    return [block for block in zip(sizes, reads, strict=True) if block[0]], names
 
 
 def _read_parquet(file: Path, groups: Sequence[int], names: Sequence[str]) -> np.ndarray:
@@ -165,18 +153,17 @@ def _read_parquet(file: Path, groups: Sequence[int], names: Sequence[str]) -> np
 def _text(file: Path, size: int) -> tuple[list[Block], list[str]]:
     # Rows cannot be counted without reading them, and the reader is the one that knows all tricks.
     table = read_table(file)
-    n_rows, names = table.X.shape[0], list(table.names)
     if table.X.nbytes > size:
         raise TableError(
             f"{file} is larger than a block may be ({table.X.nbytes >> 20} MB of numbers, "
             f"{size >> 20} MB); raise --memory, split the file, or convert it to Parquet."
         )
-    return [(n_rows, partial(_read_text, file, names))], names
+    return [(len(table.X), partial(_read_text, file, table.names))], table.names
 
 
 def _read_text(file: Path, names: Sequence[str]) -> np.ndarray:
     table = read_table(file)
-    if list(table.names) != list(names):
+    if table.names != names:
         raise TableError(f"{file} has changed while it was read.")
     return np.asarray(table.X, np.float64)
 

@@ -25,19 +25,21 @@ def note_left_out(table: Table, examples: Mapping[str, Sequence[str]]) -> None:
     """Say which columns of text and of dates are not among the features."""
     dates = [name for name, cells in examples.items() if date_form(cells) is not None]
     texts = [name for name in examples if name not in dates]
-    for what, names in (("text", texts), ("dates", dates)):
-        if names:
-            text = f"columns of {what} are left out: {listed(names)}"
-            table.notes.append(Note(text, "encode", why=_WHY[what], columns=names))
+    table.notes += [*notes_of_left_out("text", texts), *notes_of_left_out("dates", dates)]
+
+
+def notes_of_left_out(what: str, names: Sequence[str]) -> list[Note]:
+    """The note on columns of text or of dates, if there are any."""
+    text = f"columns of {what} are left out: {listed(names)}"
+    return [Note(text, "encode", why=_WHY[what], columns=names)] if names else []
 
 
 def note_genes_in_rows(table: Table) -> None:
     """Many rows named like genes and few columns: the samples are probably the columns."""
     n_rows, n_columns = table.X.shape
-    if not table.ids or n_rows < _MANY_ROWS or n_rows < 5 * n_columns:
-        return
-    some = table.ids[:: max(1, n_rows // 200)]
-    if _look_like_genes(some, table.id_name or ""):
+    some = (table.ids or [])[:: max(1, n_rows // 200)]
+    many = n_rows >= max(_MANY_ROWS, 5 * n_columns)
+    if table.ids and many and _look_like_genes(some, table.id_name or ""):
         text = f"rows look like genes ({listed(table.ids, 3)}) and columns like samples"
         table.notes.append(Note(text, "transpose"))
 
@@ -60,8 +62,8 @@ def leave_out_featureless(table: Table, required: frozenset[str]) -> None:
     """
     # The first row decides nearly always, so that large tables are not scanned.
     suspects = np.flatnonzero(np.isnan(table.X[0])).tolist()
-    empty = [table.names[k] for k in suspects if np.isnan(table.X[:, k]).all()]
-    if empty := [name for name in empty if name not in required]:
+    suspects = [k for k in suspects if table.names[k] not in required]
+    if empty := [table.names[k] for k in suspects if np.isnan(table.X[:, k]).all()]:
         table.notes.append(Note(f"columns are left out: {listed(empty)}", why="they hold no value"))
         table.leave_out(empty)
     free = [name for name in table.names if name not in required]

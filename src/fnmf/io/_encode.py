@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from fnmf.io._columns import notes_of_left_out
 from fnmf.io._dates import DateForm, date_form
 from fnmf.io._messages import Note, listed
 from fnmf.io._numbers import is_missing
@@ -30,20 +31,10 @@ _YES = frozenset({"yes", "y", "true", "t", "on", "1", "ja", "j", "oui", "si", "s
 
 @dataclass(frozen=True)
 class Category:
-    """A column of text.
+    """A column of text: its frequent values, and whether other ones share a feature.
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    values : tuple of str
-        Its frequent values; of a flag, the one that counts as 1 comes last.
-    other : bool
-        Whether other values share a feature.
-    flag : bool
-        Whether the last of two values is the only feature.
-    gaps : float
-        What stands where the cell is missing.
+    Of a ``flag``, the last of two values is the only feature; ``gaps`` stands where the cell is
+    missing.
     """
 
     name: str
@@ -88,10 +79,14 @@ class Moment:
         """Names of the features."""
         return [f"{self.name} ({part})" for part in (*self.parts, "days")]
 
+    def days(self, cells: Sequence[str]) -> np.ndarray:
+        """The dates as days; NaN where one is missing."""
+        return DateForm(self.order).days(cells)
+
     def features(self, cells: Sequence[str]) -> np.ndarray:
         """Parts and days, each from 0 to 1; NaN where the date is missing."""
         wanted = [_PARTS.index(part) for part in (*self.parts, "days")]
-        return _parts(DateForm(self.order).days(cells), self.first, self.span)[:, wanted]
+        return _parts(self.days(cells), self.first, self.span)[:, wanted]
 
 
 @dataclass
@@ -126,7 +121,7 @@ class Encoding:
         """Put the features beside the numbers of ``table``."""
         blocks = [np.asarray(table.X)]
         blocks += [code.features(table.texts[code.name]) for code in self.codes]
-        days = _days(table, self.moments) if self.differences else {}
+        days = {m.name: m.days(table.texts[m.name]) for m in self.moments if self.differences}
         blocks += [((days[a] - days[b]) / scale)[:, None] for a, b, scale in self.differences]
         table.X, table.names = np.hstack(blocks), [*table.names, *self.features]
         table.texts = {}
@@ -140,7 +135,7 @@ class Encoding:
             known = table.X[~np.isnan(table.X[:, columns[0]])][:, columns]
             shares = known.mean(axis=0) if len(known) else np.zeros(len(columns))
             # Of equally frequent values the first one.
-            most = np.arange(len(columns)) == int(shares.argmax())
+            most = np.arange(len(columns)) == shares.argmax()
             result[columns] = shares > 0.5 if code.flag else most
         return result
 
@@ -206,7 +201,8 @@ def learn_encoding(table: Table, everything: bool = True) -> Encoding:
             table.name_rows(list(cells), name)
         else:
             dates.append(name)
-    encoding.differences = _differences(_days(table, encoding.moments[:_MOST_DATES]))
+    early = encoding.moments[:_MOST_DATES]
+    encoding.differences = _differences({m.name: m.days(table.texts[m.name]) for m in early})
     check_not_empty(
         table.X.shape[0], table.X.shape[1] + len(encoding.sources), table.path, [*table.texts]
     )
@@ -224,11 +220,8 @@ def _notes(encoding: Encoding, left_out: list[str], dates: list[str]) -> Iterato
         why = "text that repeats; the values of a column count as one"
         yield Note(f"categories: {listed(many)}", "left_out", why=why)
     if encoding.moments:
-        names = [code.name for code in encoding.moments]
-        yield Note(f"dates turned into features: {listed(names)}")
-    if dates:
-        text = f"columns of dates are left out: {listed(dates)}"
-        yield Note(text, "encode", why="a date says when, not what", columns=dates)
+        yield Note(f"dates turned into features: {listed([m.name for m in encoding.moments])}")
+    yield from notes_of_left_out("dates", dates)
     if left_out:
         text = f"columns of text are left out: {listed(left_out)}"
         why = "nearly every cell is different, or all are the same"
@@ -275,10 +268,6 @@ def _parts(days: np.ndarray, first: float, span: float) -> np.ndarray:
         ]
     )
     return result
-
-
-def _days(table: Table, moments: Sequence[Moment]) -> dict[str, np.ndarray]:
-    return {m.name: DateForm(m.order).days(table.texts[m.name]) for m in moments}
 
 
 def _differences(days: dict[str, np.ndarray]) -> list[tuple[str, str, float]]:

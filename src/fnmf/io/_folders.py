@@ -86,26 +86,22 @@ def _lines(path: Path) -> list[list[str]]:
 def _read_images(path: Path, files: list[Path], options: ReadOptions, progress: Progress) -> Table:
     """Every image is a row of grey values, 0 to 255, named by its file."""
     pillow = optional("PIL.Image", f"{path}: reading images", "images")
-    shape: tuple[int, int] | None = None
-    buffer: RowBuffer | None = None
     limit = max(FREE_SIZE, COLUMNAR_RATIO * sum(file.stat().st_size for file in files))
+    first = _grey(pillow, files[0], limit // len(files))
+    height, width = first.shape
+    buffer = RowBuffer(first.size, np.dtype(options.dtype))
     for number, file in enumerate(files, start=1):
         grey = _grey(pillow, file, limit // len(files))
-        if shape is None or buffer is None:
-            shape = (grey.shape[0], grey.shape[1])
-            buffer = RowBuffer(grey.size, np.dtype(options.dtype))
-        if grey.shape != shape:
+        if grey.shape != first.shape:
             raise TableError(
                 f"{file} has {grey.shape[0]} x {grey.shape[1]} pixels, and {files[0]} "
-                f"{shape[0]} x {shape[1]}; images of one size are needed"
+                f"{height} x {width}; images of one size are needed"
             )
         buffer.extend(1)[0] = grey.ravel()
         progress(number)
-    assert shape is not None
-    assert buffer is not None
-    names = [f"pixel {y},{x}" for y in range(shape[0]) for x in range(shape[1])]
+    names = [f"pixel {y},{x}" for y in range(height) for x in range(width)]
     ids = [str(file.relative_to(path)) for file in files]
-    table = Table(path, buffer.finish(), names, ids=ids, image_shape=shape)
+    table = Table(path, buffer.finish(), names, ids=ids, image_shape=(height, width))
     folders = [file.relative_to(path).parts[0] for file in files if file.parent != path]
     if options.label_column == _FOLDER and len(folders) == len(files):
         table.labels = folders

@@ -185,15 +185,10 @@ class Recipe:
         """Plain values for the model file."""
         return {
             "columns": np.array(self.columns, dtype=object),
-            "normalize": self.normalize,
-            "missing": self.cleaning.missing,
-            "negative": self.cleaning.negative,
-            "fill": self.cleaning.fill,
-            "shift": self.cleaning.shift,
-            "scale": self.scale,
+            **{name: getattr(self, name) for name in ("normalize", "scale")},
+            **vars(self.cleaning),
             "encoding": None if self.encoding is None else self.encoding.to_metadata(),
-            "transpose": self.transpose,
-            "id_column": self.id_column,
+            **{name: getattr(self, name) for name in ("transpose", "id_column")},
         }
 
     @classmethod

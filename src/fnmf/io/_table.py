@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import compress, count
 from pathlib import Path
 from typing import Any
 
@@ -101,11 +102,10 @@ class Table:
     def keep(self, rows: np.ndarray) -> None:
         """Keep only the rows that the mask selects."""
         self.X = self.X[rows]
-        kept = np.flatnonzero(rows)
-        self.ids = None if self.ids is None else [self.ids[i] for i in kept]
-        self.labels = None if self.labels is None else [self.labels[i] for i in kept]
+        self.ids = self.ids and list(compress(self.ids, rows))
+        self.labels = self.labels and list(compress(self.labels, rows))
         self.lines = None if self.lines is None else self.lines[rows]
-        self.texts = {name: [cells[i] for i in kept] for name, cells in self.texts.items()}
+        self.texts = {name: list(compress(cells, rows)) for name, cells in self.texts.items()}
 
 
 def _names_what(column: str, what: str) -> Note:
@@ -119,26 +119,19 @@ def unique_names(
     """Names without repetition: numbered on request, otherwise a problem."""
     if len(set(names)) == len(names):
         return list(names), []
-    seen: dict[str, int] = {}
-    taken = set(names)
-    result: list[str] = []
-    renamed: list[str] = []
+    taken, at, renamed = set(names), dict[str, int](), list[str]()
     for position, name in enumerate(names, start=1):
-        if name not in seen:
-            seen[name] = position
-            result.append(name)
-            continue
-        if duplicates != "number" and not renamed:
-            text = f"{path} has two columns named {name!r} (columns {seen[name]} and {position})"
-            problems.append(TableError(text, "duplicates", column=name))
-        count = 2
-        while f"{name} ({count})" in taken:
-            count += 1
-        result.append(f"{name} ({count})")
-        taken.add(result[-1])
-        renamed.append(result[-1])
+        own = name
+        if name in at:
+            if duplicates != "number" and not renamed:
+                text = f"{path} has two columns named {name!r} (columns {at[name]} and {position})"
+                problems.append(TableError(text, "duplicates", column=name))
+            own = next(free for k in count(2) if (free := f"{name} ({k})") not in taken)
+            taken.add(own)
+            renamed.append(own)
+        at[own] = position
     text = f"columns of the same name are numbered: {listed(renamed)}"
-    return result, [Note(text, why="each column needs a name of its own")]
+    return list(at), [Note(text, why="each column needs a name of its own")]
 
 
 def check_not_empty(n_rows: int, n_columns: int, path: Path, texts: Sequence[str] = ()) -> None:

@@ -6,9 +6,9 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from fnmf.io._csv import read_csv
 from fnmf.io._guard import PACKED_RATIO, check_bytes
@@ -19,8 +19,7 @@ from fnmf.io._table import Table
 _FREE_CELLS = 1 << 26
 
 
-@dataclass(frozen=True)
-class Sheet:
+class Sheet(NamedTuple):
     """A sheet as delimited text, how that is to be read, and the names of other sheets."""
 
     name: str
@@ -51,7 +50,10 @@ def sheet_as_text(path: Path, options: ReadOptions) -> Iterator[Sheet]:
     with tempfile.TemporaryDirectory() as folder:
         text = Path(folder) / "sheet.csv"
         try:
-            name = _sheet_name(path, book.sheetnames, options.sheet)
+            name = options.sheet or book.sheetnames[0]
+            if name not in book.sheetnames:
+                told = f"{path} has no sheet {name!r}; it has {listed(book.sheetnames)}"
+                raise TableError(told)
             sheet = book[name]
             # What the file says about its size is not to be relied on.
             sheet.reset_dimensions()
@@ -61,14 +63,6 @@ def sheet_as_text(path: Path, options: ReadOptions) -> Iterator[Sheet]:
         others = [other for other in book.sheetnames if other != name]
         as_text = replace(options, delimiter=",", decimal=".", thousands="", encoding="utf-8")
         yield Sheet(name, others, text, replace(as_text, shown_as=path))
-
-
-def _sheet_name(path: Path, names: list[str], wanted: str | None) -> str:
-    if wanted is None:
-        return names[0]
-    if wanted not in names:
-        raise TableError(f"{path} has no sheet {wanted!r}; it has {listed(names)}")
-    return wanted
 
 
 def _write(sheet: Any, text: Path, path: Path, most: int) -> None:
