@@ -58,7 +58,13 @@ def test_help_answers_without_loading_the_numerical_stack():
 
 def fitted_without(missing):
     code = (
-        f"import sys; sys.modules.update(dict.fromkeys({missing!r}))\n"
+        "import sys\nfrom importlib.machinery import PathFinder\n"
+        "class Without(PathFinder):\n"
+        "    @classmethod\n"
+        "    def find_spec(cls, name, *where):\n"
+        f"        gone = name.partition('.')[0] in {missing!r}\n"
+        "        return None if gone else super().find_spec(name, *where)\n"
+        "sys.meta_path[sys.meta_path.index(PathFinder)] = Without\n"
         "import json\nfrom fnmf import FNMF\nfrom fnmf.datasets import make_planted_subspaces\n"
         "X, _, _ = make_planted_subspaces(400, 3, random_state=0)\n"
         "model = FNMF(3, random_state=0).fit(X)\n"

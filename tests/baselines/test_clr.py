@@ -78,7 +78,7 @@ def test_objective_falls_at_fixed_strength():
 def test_a_graph_with_as_many_blocks_as_clusters_comes_back_unchanged():
     rng = np.random.default_rng(0)
     blocks = [rng.random((size, size)) for size in (12, 9, 15)]
-    A = sp.csr_array(sp.block_diag(blocks, format="csr"))
+    A = sp.csr_array(sp.block_diag(list(map(sp.coo_array, blocks)), format="csr"))
     A.setdiag(0)
     A = sp.csr_array(sp.diags_array(1 / A.sum(axis=1)) @ A)
     A.eliminate_zeros()

@@ -37,7 +37,8 @@ def test_best_of_several_starts_finds_the_blocks_of_a_block_graph(coupling):
     rng = np.random.default_rng(0)
     sizes = rng.integers(20, 50, 4)
     blocks = [rng.random((size, size)) for size in sizes]
-    graph = sp.block_diag([(B + B.T) * (1 - np.eye(len(B))) for B in blocks], format="csr")
+    parts = [sp.coo_array((B + B.T) * (1 - np.eye(len(B)))) for B in blocks]
+    graph = sp.block_diag(parts, format="csr")
     truth = np.repeat(np.arange(4), sizes)
     model = ONGR(4, coupling=coupling, graph=graph, n_init=5, labels="argmax", random_state=0)
     labels = model.fit_predict(rng.random((len(truth), 3)))

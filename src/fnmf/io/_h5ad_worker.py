@@ -42,11 +42,16 @@ def stored_bytes(group: Any) -> int:
     return total
 
 
+def layers(data: Any) -> list[str]:
+    """Names of layers; from anndata 0.13 on the main matrix is among them, without a name."""
+    return [str(name) for name in data.layers if name is not None]
+
+
 def matrix(data: Any, request: dict[str, Any]) -> tuple[Any, Any]:
     """The matrix that was asked for, and the table of its columns."""
     if request["layer"]:
         if request["layer"] not in data.layers:
-            known = ", ".join(repr(name) for name in list(data.layers)[:12]) or "none"
+            known = ", ".join(map(repr, layers(data)[:12])) or "none"
             raise RefusedError(f": there is no layer {request['layer']!r}; it has {known}")
         return data.layers[request["layer"]], data.var
     if request["raw"]:
@@ -84,7 +89,7 @@ def main(request: dict[str, Any]) -> None:
         if request["id_column"]
         else [str(name) for name in data.obs_names],
         labels=column(data.obs, request["label_column"]) if request["label_column"] else None,
-        layers=[str(name) for name in data.layers][:50],
+        layers=layers(data)[:50],
         has_raw=data.raw is not None,
     )
     # Without a file number NumPy writes to the pipe in pieces.
