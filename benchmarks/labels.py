@@ -165,10 +165,12 @@ def links(splits: int, runner: Runner, sets: tuple[str, ...]) -> Iterator[Row]:
             pairs = pairs[pairs[:, 0] != pairs[:, 1]]
             same = y[pairs[:, 0]] == y[pairs[:, 1]]
             found, classes = ours.fit(None, must_link=pairs[same], cannot_link=pairs[~same])
-            peer = pck_means(X, y.max() + 1, pairs[same], pairs[~same], split)
-            kept = (peer[pairs[:, 0]] == peer[pairs[:, 1]]) == same
             yield "links", name, 0, split, "accuracy", clustering_accuracy(y, found)
             yield "links", name, 0, split, "kept", 1 - len(classes.violated) / len(pairs)
+            if not _PEERS:
+                continue
+            peer = pck_means(X, y.max() + 1, pairs[same], pairs[~same], split)
+            kept = (peer[pairs[:, 0]] == peer[pairs[:, 1]]) == same
             yield "links", name, 0, split, "PCKMeans", clustering_accuracy(y, peer)
             yield "links", name, 0, split, "PCKMeans, kept", float(kept.mean())
 

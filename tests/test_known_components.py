@@ -56,6 +56,19 @@ def test_a_fit_goes_on_where_it_or_another_ended():
     assert first.fit(noisy).history_["total"][0] < 1.01 * end
 
 
+@pytest.mark.parametrize("weighting", ["relevance", "uniform"])
+def test_a_start_of_another_width_is_refused(weighting):
+    given = {"weighting": weighting, "max_iter": 2, "random_state": 0}
+    model = FNMF(4, warm_start=True, **given).fit(X)
+    text = "a model of 4 components and 20 features, but 4 and 13 are needed; fit it with as many"
+    with pytest.raises(ValueError, match=f"init is {text}, or pass the name"):
+        FNMF(4, init=model, **given).fit(X[:, :13])
+    with pytest.raises(ValueError, match=f"starts from {text}, or set warm_start=False"):
+        model.fit(X[:, :13])
+    with pytest.raises(ValueError, match="warm_start=True starts from .* but 3 and 20 are needed"):
+        model.set_params(n_components=3).fit(X)
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

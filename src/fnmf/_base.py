@@ -194,7 +194,8 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
             settings = replace(settings, feature_groups=groups)
         if settings.batch is not None:
             # Between batches there are groups that nobody wants counted.
-            data = view_of(data).subset(largest_batch(settings.batch)).X
+            rows = largest_batch(settings.batch, weights)
+            data, weights = view_of(data).subset(rows).X, None if weights is None else weights[rows]
             settings = replace(settings, batch=None)
         with workplace(self, data, settings.n_jobs) as (view, runner):
             view.weighing(weights)

@@ -46,14 +46,10 @@ def fit_estimator(
     weights = None if sample_weight is None else check_sample_weight(sample_weight, data)
     presence = Presence.of(data) if has_missing(data) else None
     if batch is not None:
-        if weights is not None:
-            raise ValueError(
-                "sample_weight does not go with batch: neighbours are looked for in each batch by "
-                "itself, where weights have no meaning. Repeat rows that count more than once, "
-                "with their batch, or leave one of both out."
-            )
-        kept = slice(None) if presence is None else presence.rows
-        settings = settings.with_batch(check_batch(batch, data, kept))
+        kept = np.ones(data.shape[0], bool) if presence is None else presence.rows
+        kept = kept if weights is None else kept & (weights > 0)
+        batches = check_batch(batch, data, kept, weights)
+        settings = settings.with_batch(batches if presence is None else batches[presence.rows])
     if presence is not None:
         # Rows without any value have no part in the fit; a graph of the user's has them all.
         if not (settings.automatic or presence.rows.all()):
@@ -62,7 +58,7 @@ def fit_estimator(
         weights = None if weights is None else weights[presence.rows]
     if not settings.automatic and not (settings.builds_graph and settings.starts_itself):
         settings = settings.for_data(data)
-    counted, merge = None, guidance is None and batch is None
+    counted, merge = None, guidance is None
     if weights is not None or (merge and not is_dask(data) and repeats(view_of(data))):
         counted = CountedRows.of(data, weights, settings, merge=merge)
     given = data

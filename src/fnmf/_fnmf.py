@@ -338,7 +338,7 @@ class FNMF(FactorisationBase):
             and ends with the same result. A folder of another fit is refused.
         batch : array-like of shape (n_samples,), default=None
             Batch of each sample, a name or a number: all batches have the same share of neighbours,
-            and relevance is that within batches. Not with ``sample_weight``.
+            and relevance is that within batches.
 
         Returns
         -------

@@ -26,6 +26,14 @@ def with_start(settings: Settings, estimator: Any, data: Data) -> Settings:
             "init must be a name, a pair of arrays or a fitted FNMF of the same weighting, "
             f"{settings.scheme!r}."
         )
+    own, wanted = model.components_.shape, (settings.n_components, data.shape[1])
+    if own != wanted:
+        what = "warm_start=True starts from" if warm else "init is"
+        remedy = "set warm_start=False" if warm else "pass the name of a start"
+        raise ValueError(
+            f"{what} a model of {own[0]} components and {own[1]} features, but {wanted[0]} and "
+            f"{wanted[1]} are needed; fit it with as many, or {remedy}."
+        )
     return replace(settings, init=_factors(model, data))
 
 

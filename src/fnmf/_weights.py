@@ -66,7 +66,7 @@ class CountedRows:
             return None
         own_rows = settings.graph is None or settings.builds_graph
         if merge and own_rows and settings.starts_itself:
-            found = distinct_rows(view_of(data), weights)
+            found = distinct_rows(view_of(data), weights, settings.batch)
             few = found is not None and 2 * len(found.rows) <= len(found.groups)
             if found is None or (weights is None and len(found.groups) > _MANY and not few):
                 return None
@@ -85,8 +85,9 @@ class CountedRows:
         return view_of(self.data).subset(self.distinct.rows).X
 
     def settings(self, settings: Settings) -> Settings:
-        """Settings for these rows: a graph and a start of the user's lose the others."""
+        """Settings for these rows: batches, a graph and a start of the user's lose the others."""
         graph, init, rows = settings.graph, settings.init, self.distinct.rows
+        batch = None if settings.batch is None else settings.batch[rows]
         is_sparse: bool = sp.issparse(graph)
         if is_sparse:
             graph = sp.csr_array(sp.csr_array(graph)[rows][:, rows])
@@ -95,7 +96,7 @@ class CountedRows:
                 graph = sp.csr_array(each @ graph @ each)
         if isinstance(init, tuple):
             init = (np.asarray(init[0])[rows], init[1])
-        return replace(settings, graph=graph, init=init)
+        return replace(settings, graph=graph, init=init, batch=batch)
 
     def all_rows(self, fitted: FittedClusters) -> Any:
         """The record with all samples; those that do not count stay as the first one is."""

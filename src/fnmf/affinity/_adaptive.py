@@ -151,14 +151,16 @@ def adaptive_weights(distances: np.ndarray) -> np.ndarray:
     return np.where(equal, uniform, gaps / np.where(equal, 1.0, totals)).astype(dtype)
 
 
-def weigh_ties(shares: np.ndarray, indices: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Ties of rows to their neighbours, (n, K), if rows count as their weights.
+def weigh_ties(
+    shares: np.ndarray, indices: np.ndarray, weights: np.ndarray, rows: Any = slice(None)
+) -> np.ndarray:
+    """Ties of all or some rows to their neighbours, (n, K), if rows count as their weights.
 
     A row that counts w times has w times the ties of one, and shares them out among its neighbours
     as each of these counts.
     """
     pulled = shares * weights[indices]
-    return pulled * (weights / pulled.sum(axis=1))[:, None]
+    return pulled * (weights[rows] / pulled.sum(axis=1))[:, None]
 
 
 def neighbor_graph(

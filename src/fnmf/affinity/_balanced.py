@@ -11,7 +11,7 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.affinity._adaptive import adaptive_weights, neighbors_of
+from fnmf.affinity._adaptive import adaptive_weights, neighbors_of, weigh_ties
 from fnmf.data import View
 from fnmf.execution import Runner
 from fnmf.relevance.defaults import DEFAULTS, Defaults
@@ -43,11 +43,14 @@ def balanced_graph(
     for one in range(count):
         own = np.flatnonzero(batch == one)
         others = np.flatnonzero(batch != one)
-        there, k = weighted.subset(own), min(wanted, len(own) - 2)
-        total = total + _ties(own, own, neighbors_of(there, k + 1, runner), n)
+        there, k = weighted.subset(own), min(wanted + 1, len(own) - 1)
+        if k:
+            total = total + _ties(own, own, neighbors_of(there, k, runner), weighted)
         if len(others):
-            found = neighbors_of(there, k + 1, runner, queries=weighted.subset(others))
-            total = total + _ties(others, own, found, n)
+            # A batch may be one row that counts many times.
+            queries = weighted.subset(others)
+            found = neighbors_of(there, max(k, 1), runner, queries=queries)
+            total = total + _ties(others, own, found, weighted)
     graph = sp.csr_array(total + total.T)
     graph.data /= 2 * count
     graph.sort_indices()
@@ -55,11 +58,14 @@ def balanced_graph(
 
 
 def _ties(
-    rows: np.ndarray, there: np.ndarray, found: tuple[np.ndarray, np.ndarray], n: int
+    rows: np.ndarray, there: np.ndarray, found: tuple[np.ndarray, np.ndarray], all_rows: View
 ) -> sp.csr_array:
     """Adaptive weights of some rows to their nearest among others, as part of a graph of all."""
     indices, distances = found
-    weights = adaptive_weights(distances)
-    k = weights.shape[1]
-    places = np.repeat(rows, k), there[indices[:, :k]].ravel()
-    return sp.csr_array((weights.ravel(), places), (n, n))
+    # Of a single neighbour there is no further one for the weight to fall to.
+    ties = adaptive_weights(distances) if distances.shape[1] > 1 else np.ones_like(distances)
+    k, n = ties.shape[1], all_rows.shape[0]
+    near = there[indices[:, :k]]
+    if all_rows.weights is not None:
+        ties = weigh_ties(ties, near, all_rows.weights, rows).astype(ties.dtype)
+    return sp.csr_array((ties.ravel(), (np.repeat(rows, k), near.ravel())), (n, n))

@@ -98,10 +98,16 @@ def check_batch_option(model: "Model", reading: "Reading", estimator: Any) -> No
             raise UsageError(f"{option} does not go with --batch; leave it out.")
 
 
-def take_batches(table: "Table") -> np.ndarray:
+def take_batches(table: "Table", name: str, na: Sequence[str]) -> np.ndarray:
     """The batch of each row; the column has no other part."""
-    batch = np.array([str(cell).strip() for cell in table.labels or []])
+    batch = given_classes(table, na)
     table.labels = None
+    empty = np.flatnonzero(batch == "")
+    if len(empty):
+        raise UsageError(
+            f"--batch {name}: {len(empty)} cell(s) are empty, the first in row {empty[0] + 1}; "
+            "fill them in, or leave these rows out."
+        )
     return batch
 
 

@@ -124,7 +124,7 @@ def _plain_run(
     together = sources.groups(table, recipe)
     _set_groups(estimator, recipe, together)
     choice, known = None, None
-    batch = None if model.batch is None else take_batches(table)
+    batch = None if model.batch is None else take_batches(table, model.batch, how.na_values)
     if model.known is not None:
         from fnmf.cli._known import known_classes
 

@@ -32,17 +32,23 @@ class DistinctRows(NamedTuple):
     groups: np.ndarray
 
 
-def distinct_rows(view: View, weights: np.ndarray | None = None) -> DistinctRows | None:
-    """The distinct rows of a view as it is stored; ``None`` if every row is one and counts once."""
+def distinct_rows(
+    view: View, weights: np.ndarray | None = None, batch: np.ndarray | None = None
+) -> DistinctRows | None:
+    """The distinct rows of a view as it is stored; ``None`` if every row is one and counts once.
+
+    Equal rows of several batches stay apart.
+    """
     n = view.shape[0]
     if weights is None and not repeats(view):
         return None
     counting = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
     keys = row_keys(view)[counting]
-    order = np.argsort(keys, kind="stable")
+    within = np.zeros(n, np.int64) if batch is None else batch
+    order = np.lexsort((within[counting], keys))
     places = counting[order]
     first = np.ones(len(places), bool)
-    first[1:] = keys[order][1:] != keys[order][:-1]
+    first[1:] = (np.diff(keys[order]) != 0) | (np.diff(within[places]) != 0)
     alike = np.flatnonzero(~first)
     first[alike] = ~_equal(view, places[alike - 1], places[alike])
     begins = np.flatnonzero(first)

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from fnmf.validation import is_missing, missing_texts
+
 UNKNOWN = -1
 
 
@@ -46,9 +48,10 @@ def read_labels(y: Any, n_samples: int) -> Known:
     if array.dtype.kind in "iuf":
         told = (array == array) & (array != UNKNOWN)
     else:
-        # Among texts of fixed length NumPy has made texts of -1 and NaN, or of dates.
-        marks = {"", str(UNKNOWN), "nan", "NaT"} if array.dtype.kind == "U" else {""}
-        told = np.array([not _is_unknown(value, marks) for value in array], bool)
+        # Among texts of fixed length NumPy has made a text of -1 too.
+        mark = str(UNKNOWN) if array.dtype.kind == "U" else UNKNOWN
+        texts = missing_texts(array)
+        told = np.array([not (is_missing(one, texts) or one == mark) for one in array], bool)
     codes = np.full(n_samples, UNKNOWN)
     if not told.any():
         return Known(np.empty(0, np.int64), codes)
@@ -65,16 +68,6 @@ def read_labels(y: Any, n_samples: int) -> Known:
             # A column with unknown cells holds whole numbers as floats.
             classes = classes.astype(np.int64)
     return Known(classes, codes)
-
-
-def _is_unknown(value: Any, marks: set[str]) -> bool:
-    if value is None:
-        return True
-    if isinstance(value, str):
-        return value.strip() in marks
-    # The missing value of pandas equals nothing, itself included, and has no truth.
-    same = value == value
-    return not isinstance(same, bool | np.bool_) or not same or bool(value == UNKNOWN)
 
 
 def with_new(classes: np.ndarray, n_classes: int) -> np.ndarray:

@@ -34,9 +34,9 @@ class BatchEffect(NamedTuple):
     mixing: np.ndarray
 
 
-def largest_batch(batch: np.ndarray) -> np.ndarray:
-    """Rows of the largest batch."""
-    return np.flatnonzero(batch == np.bincount(batch).argmax())
+def largest_batch(batch: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Rows of the largest batch, as rows count."""
+    return np.flatnonzero(batch == np.bincount(batch, weights).argmax())
 
 
 def moments_within_batches(
@@ -81,8 +81,9 @@ def batch_effect(
     count = int(batch.max()) + 1
     moments = capped_moments(statistics, batch, count, runner)
     shares = np.zeros((n_clusters, count))
-    np.add.at(shares, (labels, batch), 1)
-    best = float(entropy(np.bincount(batch)))
+    weights = statistics.view.weights
+    np.add.at(shares, (labels, batch), 1 if weights is None else weights)
+    best = float(entropy(np.bincount(batch, weights)))
     # A cluster without rows is not mixed.
     own = np.asarray([entropy(one) if one.any() else 0.0 for one in shares])
     mixing = np.minimum(own / best, 1) if best > 0 else np.ones(n_clusters)

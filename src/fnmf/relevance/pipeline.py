@@ -186,7 +186,7 @@ def _choice(inputs: Inputs, statistics: FeatureStatistics, seed: int) -> Choice:
     settings, runner, defaults = inputs.settings, inputs.runner, inputs.defaults
     if settings.batch is None:
         return choose_preparation(statistics, settings, seed, runner, defaults)
-    rows = largest_batch(settings.batch)
+    rows = largest_batch(settings.batch, statistics.view.weights)
     one = feature_statistics(statistics.view.subset(rows), runner, signed=settings.signed)
     choice = choose_preparation(one, settings, seed, runner, defaults)
     return replace(choice, sample=rows[choice.sample])

@@ -129,7 +129,7 @@ def _batches(adata: Any, batch_key: str, labels_key: str | None) -> np.ndarray:
         raise ValueError("batch_key does not go with labels_key; leave one of them out.")
     if batch_key not in adata.obs:
         raise ValueError(f"batch_key={batch_key!r} is no column of adata.obs: {list(adata.obs)}.")
-    return adata.obs[batch_key].astype(str).to_numpy()
+    return adata.obs[batch_key].to_numpy()
 
 
 def _known(adata: Any, labels_key: str | None) -> np.ndarray | None:

@@ -21,5 +21,7 @@ from fnmf.validation._given import (
     check_groups,
     check_init,
     check_weights,
+    is_missing,
+    missing_texts,
 )
 from fnmf.validation._shift import shifted

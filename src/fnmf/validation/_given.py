@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.data import Data, MappedCSR, canonical, check_structure, is_dask
+from fnmf.data import Data, MappedCSR, as_counts, canonical, check_structure, is_dask
 from fnmf.validation._checks import STARTS, check_choice
 
 # Neighbours of a row are searched in every batch.
 _FEWEST_IN_BATCH = 10
+# Rows that a message names at most.
+_NAMED = 5
 
 
 def check_weights(weights: Any, n_features: int | None = None) -> np.ndarray:
@@ -88,25 +90,52 @@ def check_groups(groups: Any, n_features: int) -> np.ndarray:
     return np.unique(names.astype(str), return_inverse=True)[1].ravel()
 
 
-def check_batch(batch: Any, data: Data, kept: slice | np.ndarray) -> np.ndarray:
-    """The batch of each row that is kept, numbered from 0, from names of any kind."""
+def check_batch(
+    batch: Any, data: Data, kept: np.ndarray, weights: np.ndarray | None = None
+) -> np.ndarray:
+    """The batch of each row, numbered from 0, from names of any kind; -1 of rows not ``kept``."""
     if is_dask(data) or isinstance(data, MappedCSR):
         raise ValueError("batch takes rows in memory or an array mapped from disk; load X first.")
-    names = np.asarray(batch)
+    # NumPy would make texts of what is missing in lists.
+    names = np.asarray(batch, None if isinstance(batch, np.ndarray) else object)
+    names = names.astype(str) if names.dtype.kind in "SM" else names
     if names.shape != (data.shape[0],):
         raise ValueError(
             f"batch has shape {names.shape}, but X has {data.shape[0]} samples; pass one batch for "
             f"each, an array of shape ({data.shape[0]},)."
         )
-    known, codes = np.unique(names[kept].astype(str), return_inverse=True)
-    sizes = np.bincount(codes.ravel())
+    texts = missing_texts(names)
+    if unknown := [row for row in np.flatnonzero(kept) if is_missing(names[row], texts)]:
+        shown = ", ".join(map(str, unknown[:_NAMED])) + ", ..." * (len(unknown) > _NAMED)
+        raise ValueError(
+            f"batch is missing for {len(unknown)} sample(s), row(s) {shown}; leave them out, or "
+            "name their batch."
+        )
+    known, own = np.unique(names[kept].astype(str), return_inverse=True)
+    codes = np.full(len(names), -1)
+    codes[kept] = own.ravel()
+    sizes = np.bincount(own.ravel(), None if weights is None else as_counts(weights[kept]))
     if sizes.min() < _FEWEST_IN_BATCH:
         least = str(known[sizes.argmin()])
         raise ValueError(
-            f"batch {least!r} has {sizes.min()} sample(s); each needs at least "
+            f"batch {least!r} has {sizes.min():g} sample(s); each needs at least "
             f"{_FEWEST_IN_BATCH}: join it to another, or leave its samples out."
         )
-    return codes.ravel()
+    return codes
+
+
+def missing_texts(values: np.ndarray) -> set[str]:
+    """Texts that say nothing; of NaN and of no date NumPy makes texts if their length is fixed."""
+    return {"", "nan", "NaT"} if values.dtype.kind == "U" else {""}
+
+
+def is_missing(value: Any, texts: set[str]) -> bool:
+    """Whether it is None, one of ``texts``, NaN or a missing value of pandas."""
+    if value is None or isinstance(value, str):
+        return value is None or value.strip() in texts
+    # The missing value of pandas equals nothing, itself included, and has no truth.
+    same = value == value
+    return not isinstance(same, bool | np.bool_) or not same
 
 
 def check_init(init: Any, data: Data, n_components: int) -> Any:
