@@ -4,11 +4,12 @@ from collections import Counter
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import european
-from fnmf.io import read_table
+from fnmf.io import TableError, read_table
 
 
 @settings(
@@ -61,3 +62,34 @@ def test_ordinary_tables_are_read_rightly_in_every_notation(tmp_path):
         found[european.verdict(read_table, text, truth, tmp_path / "t.csv")] += 1
     assert found["right"] >= 0.99 * found.total()
     assert found["wrong"] == 0
+
+
+@pytest.mark.parametrize(
+    ("cells", "read"),
+    [
+        (["$83,305.76", "$1,200.00", "-$12.50", "$0.99"], [83305.76, 1200, -12.5, 0.99]),
+        (["€ 1.234,50", "€ 0,99", "€ -12,00", "7,25"], [1234.5, 0.99, -12, 7.25]),
+        (["1,200 USD", "15,000 USD", "980 USD", "1,234,567 USD"], [1200, 15000, 980, 1234567]),
+        (["1\u00a0234,50\u00a0€", "0,99 €", "", "12,00 €"], [1234.5, 0.99, np.nan, 12]),
+    ],
+)
+def test_amounts_of_money_are_numbers(tmp_path, cells, read):
+    path = tmp_path / "t.csv"
+    rows = [f"{cell};{k % 3};{'abc'[k % 3]}" for k, cell in enumerate(cells * 5)]
+    path.write_text("\n".join(["price;level;name", *rows]))
+    table = read_table(path)
+    assert table.names == ["price", "level"]
+    np.testing.assert_array_equal(table.X[:, 0], read * 5)
+
+
+def test_two_currencies_are_not_one_number(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("price;level\n" + "$5.00;1\n$6.00;2\n€5.00;3\n7.00;4\n" * 3)
+    with pytest.raises(TableError, match=r"'€5\.00' is not a number"):
+        read_table(path)
+
+
+def test_an_amount_that_could_be_two_numbers_is_doubted(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("price;level\n" + "€1.234;1\n€5.678;2\n€9.101;3\n")
+    assert any("could mean" in str(note) for note in read_table(path).notes)

@@ -10,7 +10,7 @@ import numpy as np
 from fnmf.io._collect import Collector
 from fnmf.io._dialect import doubtful_marks
 from fnmf.io._messages import Note, Problems, TableError
-from fnmf.io._numbers import PLAIN, Marks, parse_number
+from fnmf.io._numbers import PLAIN, Marks, in_currency, parse_number
 from fnmf.io._options import Progress, ReadOptions
 from fnmf.io._rows import Column, open_text
 from fnmf.io._table import Table, unique_names
@@ -65,6 +65,7 @@ class _Cells:
         self.path, self.marks, self.na_values = path, marks, na_values
         # By column: line and text of the first bad cell, and how often each comes.
         self._bad: dict[str, tuple[int, str, Counter[str]]] = {}
+        self._currencies: dict[str, str] = {}
 
     def numbers(self, cells: Column, column: str, lines: Sequence[int]) -> object:
         """The numbers of a column; NaN for what is missing or no number."""
@@ -81,7 +82,10 @@ class _Cells:
     def _number(self, cell: str, column: str, line: int) -> float:
         value = parse_number(cell, self.marks)
         if value is not None:
-            return value
+            currency = in_currency(cell)[0]
+            # Amounts in another currency than the first of their column are no numbers beside it.
+            if not currency or self._currencies.setdefault(column, currency) == currency:
+                return value
         if (text := cell.strip()) not in self.na_values:
             self._bad.setdefault(column, (line, cell, Counter()))[2][text] += 1
         return float("nan")

@@ -18,6 +18,9 @@ _VARIANTS = {",": ",", ".": ".", " ": " \u00a0\u2009\u202f", "'": "'\u2019"}
 _NAMES = {".": "point", ",": "comma", " ": "space", "'": "apostrophe"}
 _ONES = str.maketrans("023456789", "1" * 9)
 _LONGEST_SHAPE = 64
+_CURRENCY = r"([$€£¥₹]|USD|EUR|GBP|JPY|CHF|CNY|INR|CAD|AUD|BRL|MXN|SEK|NOK|DKK|PLN|CZK)"
+_BEFORE = re.compile(rf"\s*+([+\-\u2212]?){_CURRENCY}\s*+(?=[\d.,+\-\u2212])")
+_AFTER = re.compile(rf"(?<=[\d.,])\s*+{_CURRENCY}\s*+\Z")
 
 
 @dataclass(frozen=True)
@@ -46,10 +49,21 @@ def is_missing(cell: str) -> bool:
     return cell.strip().lower() in MISSING
 
 
+def in_currency(cell: str) -> tuple[str, str]:
+    """The currency before or behind an amount, "" if there is none, and the cell without it."""
+    if found := _BEFORE.match(cell):
+        return found[2], found[1] + cell[found.end() :]
+    if found := _AFTER.search(cell):
+        return found[1], cell[: found.start()]
+    return "", cell
+
+
 def number(cell: str, marks: Marks) -> float | None:
     """The value of a cell that is a finite number, written with these marks."""
     if _pattern(marks).fullmatch(cell) is None:
-        return None
+        currency, cell = in_currency(cell)
+        if not currency or _pattern(marks).fullmatch(cell) is None:
+            return None
     text = cell.strip().replace("\u2212", "-")
     # The pattern has proved that marks stand where they may.
     for sign in _VARIANTS.get(marks.thousands, ""):
@@ -68,11 +82,11 @@ def parse_number(cell: str, marks: Marks = PLAIN) -> float | None:
 
 
 def shape_of(cell: str) -> str:
-    """The cell with ones for digits, except for a zero that it begins with.
+    """The cell without currency, ones for digits, except for a zero that it begins with.
 
     Cells of one shape are numbers with the same marks.
     """
-    text = cell.strip()
+    text = in_currency(cell)[1].strip()
     shape = text.translate(_ONES)
     start = 1 if text[:1] in ("+", "-", "\u2212") else 0
     return f"{shape[:start]}0{shape[start + 1 :]}" if text[start : start + 1] == "0" else shape
