@@ -4,6 +4,8 @@ import csv
 import json
 import re
 import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -200,6 +202,29 @@ def test_an_interrupted_kernel_is_an_interruption(capsys):
     finally:
         signal.signal(signal.SIGINT, previous)
     assert capsys.readouterr().err == "fnmf: interrupted; nothing was written.\n"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_before_the_verb_begins_is_told(number, code):
+    """Libraries that are interrupted while they are imported raise errors of their own."""
+    script = f"""
+import signal, sys
+from fnmf.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "fnmf.cli._app":
+            try:
+                signal.raise_signal({int(number)})
+            except BaseException:
+                raise AttributeError("partially initialized module")
+
+sys.meta_path.insert(0, Finder())
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (code, "fnmf: interrupted; nothing was written.\n")
 
 
 def test_the_first_compiling_is_told_once(monkeypatch, caplog, tmp_path):

@@ -8,19 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import typer
 
 from fnmf.cli._output import OutputError, give_up_output
+from fnmf.cli._signals import interruption, listen
 
 FAILED, WRONG = 1, 2
-# As shells count: 128 and the number of the signal.
-INTERRUPTED, TERMINATED = 130, 143
-
-
-class Terminated(KeyboardInterrupt):
-    """Somebody asked this process to end; it cleans up exactly as after Ctrl-C."""
 
 
 class UsageError(Exception):
@@ -43,39 +38,28 @@ class Outcome:
 @contextmanager
 def handled() -> Iterator[Outcome]:
     """Turn every exception into a sentence on the error stream and an exit code."""
-    previous = _interrupt_on_terminate()
+    previous = listen()
     outcome = Outcome()
     try:
         yield outcome
         sys.stdout.flush()
     except (typer.Exit, typer.Abort, SystemExit):
         raise
-    except KeyboardInterrupt as error:
-        fail(f"interrupted; {outcome.results()}.", exit_code(error))
-    except SystemError as error:
-        # A compiled function that is interrupted while it returns says so in its own way.
-        cause = error.__cause__ or error.__context__
-        if not isinstance(cause, KeyboardInterrupt):
-            raise
-        fail(f"interrupted; {outcome.results()}.", exit_code(cause))
-    except OutputError as error:
-        give_up_output()
-        if error.unread and outcome.folder is None:
-            # Who reads a part of what is only printed has seen what he wanted.
-            raise typer.Exit(FAILED) from None
-        fail(f"the output could not be written ({error}); {outcome.results()}.", FAILED)
-    except Exception as error:
-        if os.environ.get("FNMF_TRACEBACK"):
+    except BaseException as error:
+        if code := interruption(error):
+            fail(f"interrupted; {outcome.results()}.", code)
+        if isinstance(error, OutputError):
+            give_up_output()
+            if error.unread and outcome.folder is None:
+                # Who reads a part of what is only printed has seen what he wanted.
+                raise typer.Exit(FAILED) from None
+            fail(f"the output could not be written ({error}); {outcome.results()}.", FAILED)
+        if not isinstance(error, Exception) or os.environ.get("FNMF_TRACEBACK"):
             raise
         fail(*sentence(error))
     finally:
-        if previous is not None:
-            signal.signal(signal.SIGTERM, previous)
-
-
-def exit_code(error: KeyboardInterrupt) -> int:
-    """What a shell expects of a process that a signal has ended."""
-    return TERMINATED if isinstance(error, Terminated) else INTERRUPTED
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def sentence(error: Exception) -> tuple[str, int]:
@@ -121,16 +105,3 @@ def fail(text: str, code: int) -> NoReturn:
     with suppress(OSError):
         typer.echo("fnmf: " + "\n".join(lines), err=True)
     raise typer.Exit(code)
-
-
-def _interrupt_on_terminate() -> Any:
-    """A polite kill becomes an exception, as Ctrl-C is one."""
-
-    def interrupt(*_: Any) -> None:
-        raise Terminated
-
-    try:
-        return signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:
-        # Not the main thread: somebody else is in charge of signals.
-        return None

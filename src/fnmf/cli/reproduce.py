@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fnmf.cli._commands import grouped
-from fnmf.cli._errors import exit_code
+from fnmf.cli._signals import interruption
 
 if TYPE_CHECKING:
     from fnmf.experiments import Progress
@@ -240,7 +240,7 @@ def reproduce(
             written = run_experiments(order, display.show, display.tell)
     except KeyboardInterrupt as error:
         typer.echo(f"\nStopped; finished runs are in {folders.out}. To go on: {command}", err=True)
-        raise typer.Exit(exit_code(error)) from None
+        raise typer.Exit(interruption(error)) from None
     except (ValueError, FileNotFoundError, ModuleNotFoundError) as error:
         typer.echo(f"fnmf reproduce: {error}", err=True)
         raise typer.Exit(2) from error
