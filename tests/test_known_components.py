@@ -65,7 +65,7 @@ def test_a_start_of_another_width_is_refused(weighting):
         FNMF(4, init=model, **given).fit(X[:, :13])
     with pytest.raises(ValueError, match=f"starts from {text}, or set warm_start=False"):
         model.fit(X[:, :13])
-    with pytest.raises(ValueError, match="warm_start=True starts from .* but 3 and 20 are needed"):
+    with pytest.raises(ValueError, match=r"warm_start=True starts from .* but 3 and 20 are needed"):
         model.set_params(n_components=3).fit(X)
 
 

@@ -79,7 +79,8 @@ def wines(path: Path) -> None:
     place = path.with_name("wine.csv")
     table.to_csv(place, index=False)
     command = [sys.executable, "-m", "fnmf.cli", "cluster", place, "--known", "grower"]
-    subprocess.run([*command, "--rows-are", "wines"], check=True)
+    # The folder of results is made where the command runs.
+    subprocess.run([*command, "--rows-are", "wines"], check=True, cwd=path.parent)
     shutil.copy(path.with_name("wine.csv-clusters") / "report.html", path)
 
 

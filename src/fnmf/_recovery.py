@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._fitted import Fitted
 from fnmf._missing import imputed
+from fnmf._sklearn import available_if
 from fnmf.relevance.defaults import DEFAULTS
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fnmf.factorization import Scheme
 
 
-def _recovers_rows(estimator: Any) -> bool:
+def _recovers_rows(estimator: Any) -> None:
     from fnmf.relevance.scheme import SCHEMES
 
     own = estimator.weighting
@@ -32,7 +32,6 @@ def _recovers_rows(estimator: Any) -> bool:
             f"inverse_transform does not exist for {named}: features of weight 0 cannot be "
             "recovered from the representation."
         )
-    return True
 
 
 def impute_rows(data: Any, fitted: Fitted, settings: Settings, scheme: type[Scheme]) -> np.ndarray:
@@ -58,7 +57,7 @@ def impute_rows(data: Any, fitted: Fitted, settings: Settings, scheme: type[Sche
 class RecoveryMixin:
     """What an estimator with components says of rows that it sees only in part."""
 
-    @available_if(_recovers_rows)  # type: ignore[untyped-decorator]
+    @available_if(_recovers_rows)
     def inverse_transform(self: Any, X: ArrayLike) -> np.ndarray:
         """Samples from their representation.
 
@@ -81,7 +80,7 @@ class RecoveryMixin:
         scheme = self._scheme(self._settings())
         return self._as_given(scheme.decode(Fitted.of(vars(self)), codes))
 
-    @available_if(_recovers_rows)  # type: ignore[untyped-decorator]
+    @available_if(_recovers_rows)
     def impute(self: Any, X: ArrayLike) -> np.ndarray:
         """Samples with their missing values filled.
 

@@ -11,11 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils import ClassifierTags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._base import ClusterBase
-from fnmf._sklearn import with_callbacks
+from fnmf._sklearn import available_if, with_callbacks
 from fnmf.data import is_dask
 from fnmf.labels.guidance import Guidance
 from fnmf.labels.known import read_labels, unknown_mark
@@ -30,12 +29,25 @@ if TYPE_CHECKING:
 _NAMED = 5
 
 
-def was_guided(estimator: Any) -> bool:
-    """Whether a fit had labels or links; an error says so if it had none."""
+def was_guided(estimator: Any) -> None:
+    """Raise if a fit had neither labels nor links."""
     fitted = hasattr(estimator, "labels_") or hasattr(estimator, "components_")
     if fitted and not hasattr(estimator, "classes_"):
-        raise AttributeError("this fit had neither labels nor links, so that there are no classes.")
-    return True
+        raise AttributeError(
+            "this fit had neither labels nor links, so that there are no classes; give some to fit."
+        )
+
+
+def warn_of_only_class(estimator: Any, stacklevel: int) -> None:
+    """Say so if all samples are of one class because no other was labelled, or asked for."""
+    numbers = [name for name in ("n_components", "n_clusters") if hasattr(estimator, name)]
+    asked = {getattr(estimator, name) for name in numbers}
+    if len(vars(estimator).get("classes_", [])) == 1 and asked <= {None, "auto"}:
+        warnings.warn(
+            f"{estimator.classes_[0]!s} is the only class that has labels, so that all samples are "
+            f"of it; give the number of classes, {numbers[0]}=, to find the others.",
+            stacklevel=stacklevel,
+        )
 
 
 def _named(classes: np.ndarray, mark: Any, codes: np.ndarray, reached: np.ndarray) -> np.ndarray:
@@ -103,13 +115,15 @@ class SemiSupervisedBase(ClusterBase):
             for name in ("transduction_", "contradictory_links_"):
                 self.__dict__.pop(name, None)
         else:
-            found = contradictions(guidance.must, guidance.cannot, guidance.known.codes)
+            links, codes = (guidance.must, guidance.cannot), guidance.known.codes
+            found = contradictions(*links, codes, len(self.classes_))
             self.contradictory_links_ = found
             self.transduction_ = self._by_name(self.labels_, self.reached_)
             if found:
                 named = "; ".join(found[:_NAMED])
                 # Past scikit-learn's wrapper, to the line that called fit.
                 warnings.warn(f"{len(found)} links cannot hold: {named}.", stacklevel=3)
+            warn_of_only_class(self, stacklevel=4)
         return self
 
     def fit_predict(
@@ -140,7 +154,7 @@ class SemiSupervisedBase(ClusterBase):
         shares, reached = self._distributions(X)
         return self._by_name(shares.argmax(axis=1), reached)
 
-    @available_if(was_guided)  # type: ignore[untyped-decorator]
+    @available_if(was_guided)
     def predict_proba(self, X: ArrayLike | sp.sparray) -> np.ndarray:
         """Probabilities of the classes of new samples.
 

@@ -9,12 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils import ClassifierTags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._minibatch import MiniBatchFNMF
 from fnmf._parameters import with_parameters_of
-from fnmf._semi_base import was_guided
+from fnmf._semi_base import warn_of_only_class, was_guided
+from fnmf._sklearn import available_if
 from fnmf.affinity import completed_new
 from fnmf.data import Data
 from fnmf.execution import threads
@@ -109,6 +109,7 @@ class SemiMiniBatchFNMF(MiniBatchFNMF):
         self
         """
         self._fit(X, None, y)
+        warn_of_only_class(self, stacklevel=3)
         return self
 
     def partial_fit(  # type: ignore[override]
@@ -151,7 +152,7 @@ class SemiMiniBatchFNMF(MiniBatchFNMF):
         found = super().predict(X)
         return self.classes_[found] if hasattr(self, "classes_") else found
 
-    @available_if(was_guided)  # type: ignore[untyped-decorator]
+    @available_if(was_guided)
     def predict_proba(self, X: ArrayLike | sp.sparray) -> np.ndarray:
         """Probabilities of the classes of samples, in the order of ``classes_``.
 

@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
+from types import MethodType
 from typing import Any, NoReturn, TypeVar, cast
 
 import numpy as np
@@ -54,6 +55,27 @@ with_callbacks: Callable[[Fit], Fit] = _without_callbacks
 with suppress(ModuleNotFoundError):
     _callback = import_module("sklearn.callback")
     CallbackSupportMixin, with_callbacks = _callback.CallbackSupportMixin, _callback.with_callbacks
+
+
+class available_if:  # noqa: N801
+    """A method that is there unless ``check`` raises; scikit-learn's hides the words of the error.
+
+    Its own says no more than that there is no such attribute.
+    """
+
+    def __init__(self, check: Callable[[Any], None]) -> None:
+        self.check = check
+
+    def __call__(self, method: Callable[..., Any]) -> Any:
+        functools.update_wrapper(self, method)
+        self.method = method
+        return self
+
+    def __get__(self, estimator: Any, owner: type) -> Callable[..., Any]:
+        if estimator is None:
+            return self.method
+        self.check(estimator)
+        return MethodType(self.method, estimator)
 
 
 def has_callbacks(estimator: Any) -> bool:

@@ -1,8 +1,13 @@
 """What users know of some rows, as they write it."""
 
+import warnings
+from ast import literal_eval
+
 import numpy as np
 import pytest
 
+from fnmf import SemiFNMF, SemiMiniBatchFNMF, SemiRelevanceClusterer
+from fnmf.datasets import make_noisy_gaussians
 from fnmf.labels.guidance import Guidance
 from fnmf.labels.known import read_labels, with_new
 from fnmf.labels.links import Links, contradictions, keep_links, read_links
@@ -10,7 +15,7 @@ from fnmf.labels.links import Links, contradictions, keep_links, read_links
 
 def test_labels_contradict_links():
     links = read_links("must_link", [(0, 1), (1, 2)], 4), read_links("cannot_link", [(2, 3)], 4)
-    assert contradictions(*links, np.array([0, -1, 1, 1])) == [
+    assert contradictions(*links, np.array([0, -1, 1, 1]), 2) == [
         "cannot_link (2, 3) against the labels of 2 and 3, which are the same",
         "must_link 0 - 1 - 2 against the labels of 0 and 2, which differ",
     ]
@@ -18,11 +23,35 @@ def test_labels_contradict_links():
 
 def test_labels_contradict_links_through_chains():
     links = read_links("must_link", [(0, 1), (3, 2)], 4), read_links("cannot_link", [(1, 2)], 4)
-    assert contradictions(*links, np.array([0, -1, -1, 0])) == [
+    assert contradictions(*links, np.array([0, -1, -1, 0]), 2) == [
         "cannot_link (1, 2) against the labels of 0 and 3, which are the same "
         "(must_link 1 - 0 and 2 - 3)",
     ]
-    assert contradictions(*links, np.array([0, -1, -1, 1])) == []
+    assert contradictions(*links, np.array([0, -1, -1, 1]), 2) == []
+
+
+@pytest.mark.parametrize(
+    ("must", "cannot", "n_classes", "named"),
+    [
+        (None, [(0, 1), (1, 2), (0, 2)], 2, ["(0, 1), (1, 2), (0, 2)"]),
+        (None, [(0, 1), (1, 2), (0, 2)], 3, []),
+        # Five in a ring, one of whose places are two rows that belong together.
+        ([(2, 5)], [(0, 1), (1, 2), (5, 3), (3, 4), (4, 0)], 2, [""]),
+        (None, [(0, 1), (1, 2), (2, 3), (3, 0)], 2, []),
+        (None, [(a, b) for a in range(4) for b in range(a)], 3, [""]),
+        (None, [(a, b) for a in range(4) for b in range(a)][1:], 3, []),
+        (None, [(4, 5)], 1, ["(4, 5)"]),
+    ],
+)
+def test_links_that_need_more_classes_than_there_are(must, cannot, n_classes, named):
+    links = read_links("must_link", must, 6), read_links("cannot_link", cannot, 6)
+    found = contradictions(*links, np.full(6, -1), n_classes)
+    assert len(found) == len(named)
+    for text, pairs in zip(found, named, strict=True):
+        assert f"which need more than {n_classes} classes" in text
+        listed = sorted(map(tuple, map(sorted, literal_eval(f"[{text[12:].split(', which')[0]}]"))))
+        wanted = literal_eval(f"[{pairs}]") or cannot
+        assert listed == sorted(map(tuple, map(sorted, wanted)))
 
 
 def test_links_with_and_without_a_confidence_go_together():
@@ -72,3 +101,24 @@ def test_an_unsure_link_gives_way_to_the_data():
     for sure, labels in ((0.6, [0, 0]), (1.0, [0, 1])):
         apart = read_links("cannot_link", [(0, 1, sure)], 2)
         assert sorted(keep_links(logs, free, none, apart)) == labels
+
+
+def test_one_class_is_all_there_is_unless_more_are_asked_for():
+    X, y = make_noisy_gaussians(random_state=0)
+    only = np.where((y == 1) & (np.arange(len(y)) % 5 == 0), 1, -1)
+    for model in (SemiFNMF(max_iter=1), SemiRelevanceClusterer(), SemiMiniBatchFNMF()):
+        number = "n_clusters" if isinstance(model, SemiRelevanceClusterer) else "n_components"
+        with pytest.warns(UserWarning, match=f"1 is the only class that has labels.*{number}="):
+            assert set(model.fit(X, only).predict(X)) == {1}
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "1 is the only class")
+            model.set_params(**{number: 3}).fit(X, only)
+
+
+def test_without_labels_there_are_no_probabilities_and_the_error_says_why():
+    X, _ = make_noisy_gaussians(random_state=0)
+    for model in (SemiRelevanceClusterer(3), SemiMiniBatchFNMF(3)):
+        with pytest.raises(AttributeError, match=r"neither labels nor links.*give some to fit"):
+            model.fit(X).predict_proba(X)
+        assert not hasattr(model, "predict_proba")
+        assert "Probabilities" in type(model).predict_proba.__doc__

@@ -7,7 +7,14 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_wine
 
-from fnmf import FNMF, RelevanceClusterer, SemiFNMF, SemiRelevanceClusterer, load, save
+from fnmf import (
+    FNMF,
+    RelevanceClusterer,
+    SemiFNMF,
+    SemiRelevanceClusterer,
+    load,
+    save,
+)
 from fnmf.labels import samples_to_label
 from fnmf.relevance.defaults import DEFAULTS
 
@@ -173,6 +180,13 @@ def test_links_that_contradict_through_a_chain_are_named(groups):
         model = fitted(X, some(y), must_link=[(3, 6), (6, 9)], cannot_link=[(3, 9)])
     assert model.violated_links_.tolist() == [[3, 9, 0]]
     assert len(model.contradictory_links_) == 1
+
+
+def test_links_that_need_a_third_class_are_named(groups):
+    X, _ = groups
+    with pytest.warns(UserWarning, match="need more than 2 classes"):
+        model = fitted(X, n_components=2, cannot_link=[(0, 1), (1, 2), (0, 2)])
+    assert len(model.violated_links_) == len(model.contradictory_links_) == 1
 
 
 def test_anchors_carry_labels(groups, monkeypatch):

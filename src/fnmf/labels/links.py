@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import combinations, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,8 +57,12 @@ def read_links(name: str, links: Any, n_samples: int) -> Links:
     return Links(pairs.astype(np.intp), sure)
 
 
-def contradictions(must: Links, cannot: Links, codes: np.ndarray) -> list[str]:
-    """What cannot all be true, in words: links against links, also through chains, and labels."""
+def contradictions(must: Links, cannot: Links, codes: np.ndarray, n_classes: int) -> list[str]:
+    """What cannot all be true, in words: links against links, also through chains, and labels.
+
+    Of links that ask for more classes than there are, odd rings are found if there are two, and
+    else one set of rows that are all to be kept apart, unless it is hidden among many links.
+    """
     graph = _graph(must, len(codes))
     group = connected_components(graph, directed=False)[1]
     found, against = [], []
@@ -78,7 +85,56 @@ def contradictions(must: Links, cannot: Links, codes: np.ndarray) -> list[str]:
         through = f" (must_link {' and '.join(ways)})" if ways else ""
         text = f"the labels of {one} and {other}, which are the same{through}"
         against.append(f"cannot_link ({a}, {b}) against {text}")
-    return [*against, *found]
+    return [*against, *found, *_too_few_classes(group[cannot.pairs], cannot.pairs, n_classes)]
+
+
+def _too_few_classes(groups: np.ndarray, pairs: np.ndarray, n_classes: int) -> list[str]:
+    """Pairs to be kept apart for which there are too few classes; (p, 2) with their groups."""
+    link, near = {}, defaultdict(set)
+    for (a, b), pair in zip(groups.tolist(), pairs.tolist(), strict=True):
+        if a != b:
+            link[a, b] = link[b, a] = tuple(pair)
+            near[a].add(b)
+            near[b].add(a)
+    found = _odd_rings(near) if n_classes == 2 else _clique(near, n_classes + 1)
+    named = (", ".join(str(link[one]) for one in edges) for edges in found)
+    return [f"cannot_link {one}, which need more than {n_classes} classes" for one in named]
+
+
+def _odd_rings(near: dict[int, set[int]]) -> Iterator[list[tuple[int, int]]]:
+    """Edges of an odd ring of each part of a graph that has one."""
+    depth: dict[int, int] = {}
+    before: dict[int, int] = {}
+    for root in near:
+        if root in depth:
+            continue
+        depth[root], queue = 0, [root]
+        for node in queue:
+            for other in sorted(near[node] - depth.keys()):
+                depth[other], before[other] = depth[node] + 1, node
+                queue.append(other)
+        level = ((a, b) for a in queue for b in near[a] if depth[a] == depth[b])
+        for a, b in islice(level, 1):
+            ring = [(a, b)]
+            while a != b:
+                ring = [(before[a], a), *ring, (b, before[b])]
+                a, b = before[a], before[b]
+            yield ring
+
+
+def _clique(near: dict[int, set[int]], size: int) -> Iterator[Iterator[tuple[int, int]]]:
+    """Edges of so many nodes with an edge between any two, if such are found step by step."""
+    near = dict(near)
+    while few := {node for node, others in near.items() if len(others) < size - 1}:
+        near = {node: others - few for node, others in near.items() if node not in few}
+    for node in near:
+        nodes, left = [node], near[node]
+        while left and len(nodes) < size:
+            nodes.append(max(sorted(left), key=lambda one: len(near[one])))
+            left = left & near[nodes[-1]]
+        if len(nodes) == size:
+            yield combinations(nodes, 2)
+            return
 
 
 def _graph(links: Links, n: int) -> sp.csr_array:
