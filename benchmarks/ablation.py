@@ -70,7 +70,6 @@ def constants() -> Iterator[Variant]:
 OFF: dict[str, Any] = {
     "cap": 1e6,
     "minor": 0.0,
-    "uncertain": 1.0,
     "explained_weight": 0.0,
     "preparation_price": 0.0,
     "exchanges": 0,

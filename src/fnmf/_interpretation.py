@@ -139,7 +139,7 @@ class InterpretationMixin:
             rows = model._as_given(rows)
         relevant = None
         if fitted.feature_qvalues is not None:
-            relevant = fitted.feature_qvalues <= DEFAULTS.false_discoveries
+            relevant = fitted.feature_qvalues <= DEFAULTS.small
         found = describe_clusters(
             rows,
             labels,

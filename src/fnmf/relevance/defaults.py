@@ -16,11 +16,11 @@ class Defaults:
     """Constants of the default fit, in the order of the steps of ``pipeline``."""
 
     # Everywhere
-    # Shares below this count as nothing; of moves that end an iteration 0.001: .0000.
+    # Shares below this count as nothing, as does tol beside a change; for moves 0.001: .0000.
     negligible: float = 0.01
-    # Shares below this are slight, beyond 1 less it is all; agreement 0.9: planted .79 for .83.
+    # Shares and probabilities below this are slight; agreement 0.9: planted .79 for .83.
     slight: float = 0.05
-    # Shares below this are small, those beyond 1 less it nearly all; as merge ties 0: -.0069.
+    # Shares, also of false discoveries, below this are small; as merge ties 0: -.0069.
     small: float = 0.1
     # Shares of the best, or of all, below this are minor; unmeasured.
     minor: float = 0.25
@@ -72,8 +72,6 @@ class Defaults:
     # 2. Search: weights of the features
     # Explained shares below this get no weight, however significant; 0.01: +.0012 (error .0011).
     least_explained: float = 0.02
-    # Probability that any useless feature counts as certain; 0.53 to 0.79 on cells with noise.
-    uncertain: float = 0.05
 
     # 2. Search: tables
     # Features of a table at most, with those of one category counted apart; 1000: .0000.
@@ -117,10 +115,6 @@ class Defaults:
     # Those tried before a partition counts as the best; 8: .0000, but other scores of k on wine.
     exchange_tries: int = 6
 
-    # 8. Solve
-    # Objective and codes may still change by so many times ``tol``; unmeasured.
-    settled: float = 100.0
-
     # 9. Representation
     # The share for odds of 1 that neighbours belong together; 0.03 at any odds is .003 worse.
     code_odds: float = 0.005
@@ -132,8 +126,6 @@ class Defaults:
     confidence_by_votes: tuple[float, ...] = (-1.27, 0.5, 0.1, 0.31)
     # The same with known stability: level, slopes of the votes and of it; error .103.
     confidence: tuple[float, ...] = (-0.70, 0.52, 0.74)
-    # Rate of false discoveries among features called relevant; .05 found at .10.
-    false_discoveries: float = 0.1
 
     # The number of clusters
     # Samples for each cluster, of the search and of its first number; 25 in the search: .0000.

@@ -294,8 +294,8 @@ def _solver_run(inputs: Inputs, found: FoundClusters, start: InitialFit) -> tupl
         settings.max_iter,
         tol=settings.tol,
         floor=floor * prepared.varying * used,
-        codes=defaults.settled,
-        nearly=defaults.settled,
+        codes=1 / defaults.negligible,
+        nearly=1 / defaults.negligible,
     )
     context = ExecutionContext(prepared.counted, inputs.runner)
     return SolverRun(context, objective, settings.solver, stopping), used

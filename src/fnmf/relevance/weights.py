@@ -166,7 +166,7 @@ def cap_uncertain_features(
     usually does.
     """
     chance = chance_probabilities(moments) * np.count_nonzero(moments.live)
-    certain = chance < defaults.uncertain
+    certain = chance < defaults.slight
     if not certain.any():
         return np.ones(len(certain))
     scatter = moments.total * units**2

@@ -30,8 +30,8 @@ def mattering(model: Any, stats: Statistics) -> tuple[np.ndarray, str]:
     """Which features matter, and by what that was judged."""
     if (qvalues := getattr(model, "feature_qvalues_", None)) is not None:
         rate = "at most one in ten of these may be chance (false discovery rate of "
-        rate += f"{DEFAULTS.false_discoveries:.0%})"
-        return np.asarray(qvalues, dtype=float) <= DEFAULTS.false_discoveries, rate
+        rate += f"{DEFAULTS.small:.0%})"
+        return np.asarray(qvalues, dtype=float) <= DEFAULTS.small, rate
     if (relevance := getattr(model, "feature_relevance_", None)) is not None:
         return np.asarray(relevance, dtype=float) > 0, "they differ by more than chance"
     return stats.explained > stats.chance, "they differ by more than in shuffled samples"

@@ -68,7 +68,7 @@ def _separating(stats: Statistics) -> np.ndarray:
     rates = false_discovery_control(chi2.sf(statistic, len(sizes) - 1))
     apart = np.zeros(len(share), bool)
     large = np.sqrt(statistic / n) > _LEAST_ASSOCIATION
-    apart[both] = (rates <= DEFAULTS.false_discoveries) & large
+    apart[both] = (rates <= DEFAULTS.small) & large
     return apart
 
 

@@ -60,7 +60,7 @@ class Stopping:
     tol: float = 1e-4
     floor: float = 0.0
     codes: float = 10.0
-    nearly: float = DEFAULTS.settled
+    nearly: float = 1 / DEFAULTS.negligible
 
 
 class Progress(NamedTuple):
