@@ -1,6 +1,7 @@
-"""One checkout against another, in one run: seconds of an iteration, or memory of a fit.
+"""One checkout against another, in one run: seconds of an iteration, CPU or memory of a fit.
 
-    python benchmarks/against.py OTHER [dense sparse memory] [--rounds 5] [--most 1.03]
+    python benchmarks/against.py OTHER [dense sparse memory fit] [--rounds 5] [--most 1.03]
+        [--own ROOT]
 
 OTHER is the root of another checkout of this repository, say of an older commit. Both sides run
 in processes of their own and take turns, so that a disturbance meets both; the best of all rounds
@@ -39,6 +40,10 @@ import numpy as np, scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 from _timing import THREADS, fnmf_iteration
 data = {}
+def planted(X, c):
+    X = X.copy()
+    X[:, : 4 * c] += np.eye(c).repeat(4, axis=1)[np.arange(len(X)) % c]
+    return X
 for line in sys.stdin:
     kind, (n, d, c, dtype, shared, solver) = json.loads(line)
     key = kind, n, d, dtype
@@ -58,6 +63,13 @@ for line in sys.stdin:
             with memory.Peak() as peak:
                 memory.model(**fit).fit(data[key])
             print(json.dumps(peak.extra), flush=True)
+            continue
+        if kind == "fit":
+            import time
+            from fnmf import FNMF
+            begin = time.process_time()
+            FNMF(c, random_state=0, solver=solver, n_jobs=1).fit(planted(data[key], c))
+            print(json.dumps(time.process_time() - begin), flush=True)
             continue
         iterations = 10 if kind == "sparse" else 20 if n > 5000 else 200
         spent = fnmf_iteration(
@@ -104,7 +116,8 @@ def compare(kind: str, cases: list[tuple], sides: list[Side], rounds: int) -> fl
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("other", type=Path, help="root of the other checkout")
-    parser.add_argument("parts", nargs="*", help="any of dense, sparse, memory")
+    parser.add_argument("parts", nargs="*", help="any of dense, sparse, memory, fit")
+    parser.add_argument("--own", type=Path, default=HERE, help="root of this side")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--most", type=float, default=1.03)
     options = parser.parse_args()
@@ -112,8 +125,9 @@ def main() -> None:
         "dense": DENSE,
         "sparse": SPARSE,
         "memory": [(100_000, 784, 10, "float32", False, solver) for solver in ("mu", "hals")],
+        "fit": [(n, d, 10, "float64", False, "mu") for n, d in ((2_000, 256), (5_000, 784))],
     }
-    sides = [Side(HERE), Side(options.other.resolve())]
+    sides = [Side(options.own.resolve()), Side(options.other.resolve())]
     parts = options.parts or ["dense", "sparse"]
     worst = max(compare(part, cases[part], sides, options.rounds) for part in parts)
     print(f"largest ratio {worst:.3f}, at most {options.most} asked for")

@@ -36,7 +36,7 @@ class TestWeights:
         other = np.hstack([X, 1 + noise[::-1]])
         np.testing.assert_array_equal(model.predict(other), model.predict(np.hstack([X, noise])))
         assert model.feature_weights_.shape == (1, X.shape[1] + 20)
-        with pytest.raises(AttributeError, match="no attribute"):
+        with pytest.raises(AttributeError, match="does not exist for weights of 0"):
             model.inverse_transform(model.embedding_)
 
     @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
