@@ -48,8 +48,8 @@ def _tell() -> None:
     """Once in a process: what it costs, and the remedy."""
     warnings.warn(
         "Compiled functions cannot be kept: neither the folder of fnmf nor the user's cache folder "
-        "can be written to. They are compiled anew in every process, which takes about a minute; "
-        "set NUMBA_CACHE_DIR to a folder that can be written to.",
+        "can be written to. They are compiled anew in every process, which takes about ten "
+        "seconds; set NUMBA_CACHE_DIR to a folder that can be written to.",
         RuntimeWarning,
         stacklevel=2,
     )
@@ -58,7 +58,7 @@ def _tell() -> None:
 @cache
 def tell_first_compiling() -> None:
     """Log once that kernels are compiled, if none was compiled here before."""
-    if not compiled_before():
+    if not _tell.cache_info().currsize and not compiled_before():
         _LOG.warning("Compiling, only the first time: about ten seconds.")
 
 
