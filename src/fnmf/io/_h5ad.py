@@ -1,14 +1,14 @@
 """AnnData files (``.h5ad``): a matrix, names of cells and genes, and columns of ``obs``.
 
 The HDF5 library can hang or crash on a damaged file, so anndata reads in a process of its own,
-which sends JSON and arrays, never pickles, and is ended when it takes too long.
+which sends JSON and arrays, never pickles, and ends itself when it takes too long.
 """
 
 import importlib.util
 import json
 import subprocess
 import sys
-import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +23,6 @@ from fnmf.io._options import Progress, ReadOptions
 from fnmf.io._table import Table, checked_csr
 
 _WORKER = Path(__file__).with_name("_h5ad_worker.py")
-_START_SECONDS = 60.0
 # To decode a small file, and how many bytes a second more for a large one.
 _SECONDS = 8.0
 _BYTES_A_SECOND = 2_000_000
@@ -35,12 +34,13 @@ def read_h5ad(path: Path, options: ReadOptions, problems: Problems, progress: Pr
         raise TableError(
             f'{path}: reading .h5ad needs anndata; install it with: pip install "fnmf[h5ad]"'
         )
-    _check_signature(path)
     size = path.stat().st_size
+    _check_signature(path, size)
     wanted = ("layer", "raw", "id_column", "label_column")
     request = {name: getattr(options, name) for name in wanted}
     request |= {"path": str(path), "limit": max(FREE_SIZE, COLUMNAR_RATIO * size)}
-    facts, parts = _decoded(path, request, _SECONDS + size / _BYTES_A_SECOND)
+    request["seconds"] = _SECONDS + size / _BYTES_A_SECOND
+    facts, parts = _decoded(path, request)
     X: Any = parts[0]
     if facts["kind"] != "dense":
         X = checked_csr(path, facts["kind"], parts, facts["shape"])
@@ -50,23 +50,20 @@ def read_h5ad(path: Path, options: ReadOptions, problems: Problems, progress: Pr
     return table
 
 
-def _check_signature(path: Path) -> None:
-    """The mark of an HDF5 file stands at its beginning or at a power of two from 512 on."""
+def _check_signature(path: Path, size: int) -> None:
+    """The mark of HDF5 stands at the beginning or at a power of two from 512 on."""
     with open(path, "rb") as file:
-        at, size = 0, path.stat().st_size
-        while at < size:
+        for at in [0, *(1 << k for k in range(9, max(9, size.bit_length())))]:
             file.seek(at)
             if file.read(8) == b"\x89HDF\r\n\x1a\n":
                 return
-            at = max(512, 2 * at)
     raise TableError(f"{path} is not a usable .h5ad file: it is no HDF5 file")
 
 
-def _decoded(
-    path: Path, request: dict[str, Any], seconds: float
-) -> tuple[dict[str, Any], list[np.ndarray]]:
+def _decoded(path: Path, request: dict[str, Any]) -> tuple[dict[str, Any], list[np.ndarray]]:
     """What the worker says of the file, and the arrays of its matrix."""
     # -P: the folder of the program must not hide modules of the standard library.
+    started = time.monotonic()
     command = [sys.executable, "-P", str(_WORKER), json.dumps(request)]
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -74,13 +71,7 @@ def _decoded(
         assert process.stdout is not None
         # Without a file number NumPy reads from the pipe in pieces.
         pipe: Any = SimpleNamespace(read=process.stdout.read)
-        timer = threading.Timer(_START_SECONDS, process.kill)
         try:
-            timer.start()
-            process.stdout.readline()
-            timer.cancel()
-            timer = threading.Timer(seconds, process.kill)
-            timer.start()
             facts = json.loads(process.stdout.readline())
             if "error" in facts:
                 raise TableError(f"{path}{facts['error']}")
@@ -90,10 +81,11 @@ def _decoded(
         except (ValueError, EOFError) as error:
             if isinstance(error, TableError):
                 raise
-            why = "crashed on it" if timer.is_alive() else f"took more than {seconds:.0f} seconds"
+            # The watch of the worker ends it with 1, as any error of Python does, but not before.
+            late = process.wait() == 1 and time.monotonic() - started > request["seconds"]
+            why = f"took more than {request['seconds']:.0f} seconds" if late else "crashed on it"
             raise TableError(f"{path} is damaged: its decoder {why}") from error
         finally:
-            timer.cancel()
             process.kill()
 
 

@@ -1,8 +1,9 @@
 """Reads an AnnData file with anndata and sends what was asked for; started by ``_h5ad``.
 
-A line of JSON says that it is ready, another one what follows: arrays in NumPy's own format.
+A line of JSON says what follows: arrays in NumPy's own format.
 """
 
+import faulthandler
 import json
 import sys
 import warnings
@@ -100,9 +101,11 @@ def main(request: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    send(ready=True)
+    wanted = json.loads(sys.argv[1])
+    # A watch outside of Python: HDF5 holds its lock while it hangs. Importing is not counted.
+    faulthandler.dump_traceback_later(wanted["seconds"], exit=True)
     try:
-        main(json.loads(sys.argv[1]))
+        main(wanted)
     except RefusedError as refused:
         send(error=str(refused))
     except Exception as error:
