@@ -71,7 +71,6 @@ OFF: dict[str, Any] = {
     "cap": 1e6,
     "minor": 0.0,
     "explained_weight": 0.0,
-    "preparation_price": 0.0,
     "exchanges": 0,
     "small": 0.0,
     "refreshes": 0,

@@ -152,7 +152,7 @@ def test_threads_change_nothing(model, n_jobs):
 
 
 def test_anchors(monkeypatch):
-    changed = replace(DEFAULTS, exact_rows=100, n_anchors=60, sample_rows=80, start_rows=50)
+    changed = replace(DEFAULTS, exact_rows=100, n_anchors=60, sample_rows=80)
     monkeypatch.setattr(DeepFNMF, "_defaults", changed)
     X, new = digits()
     model = deep().fit(X)

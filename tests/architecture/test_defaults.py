@@ -158,8 +158,8 @@ def reads(monkeypatch):
     [
         ({"n_components": 3}, {}),
         ({"n_components": "auto"}, {}),
-        ({"n_components": 3}, {"exact_rows": 50, "n_anchors": 40, "start_rows": 30}),
-        ({"n_components": 3}, {"preparation_price": -9.0, "small": -1.0}),
+        ({"n_components": 3}, {"exact_rows": 60, "n_anchors": 40}),
+        ({"n_components": 3}, {"small": -3.0}),
         ({"n_components": 3, "consensus": 2}, {}),
         ({"n_components": 3, "graph": None}, {}),
     ],

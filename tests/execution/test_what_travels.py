@@ -46,7 +46,7 @@ def received(monkeypatch):
         method = getattr(_blocks._LocalBlocks, name)
         monkeypatch.setattr(_blocks._LocalBlocks, name, counted(method))
     # Both numbers of rows below have a sample to begin with.
-    vary(monkeypatch, n_anchors=60, start_rows=500)
+    vary(monkeypatch, n_anchors=60, exact_rows=1000)
     monkeypatch.setattr("fnmf.kmeans._MOST", 500)
     monkeypatch.setattr("fnmf.factorization._initial._KMEANS_ROWS", 500)
     return sizes

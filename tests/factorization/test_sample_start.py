@@ -31,7 +31,7 @@ def data():
 @pytest.fixture
 def small(monkeypatch):
     """What is many for the library is few here."""
-    vary(monkeypatch, exact_rows=500, n_anchors=100, start_rows=300)
+    vary(monkeypatch, exact_rows=600, n_anchors=100)
 
 
 def fit(X, **options):

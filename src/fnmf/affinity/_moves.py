@@ -204,7 +204,7 @@ def _promising(
             best = fit.argmax()
             a, b = int(one[best]), int(other[best])
             found.append(_Exchange(float(whole[a, b] - joined[cut, cut + k]), cut, a, b))
-    return sorted(found, reverse=True)[: defaults.exchange_tries]
+    return sorted(found, reverse=True)[: defaults.exchanges]
 
 
 def _after(labels: np.ndarray, second: np.ndarray, change: _Exchange) -> np.ndarray:

@@ -208,7 +208,7 @@ def score_table(
 def levels(context: SearchContext, chosen: Candidate, found: Numbers) -> tuple[int, ...]:
     """Smaller numbers of groups that the best clusters fall into, if they are clusters in clusters.
 
-    Centres are joined by average linkage; where distances jump, a level ends.
+    Centres are joined by average linkage; where squared distances double, a level ends.
     """
     if found.best < 3:
         return ()
@@ -222,7 +222,7 @@ def levels(context: SearchContext, chosen: Candidate, found: Numbers) -> tuple[i
     centres = members @ rows if isinstance(rows, np.ndarray) else (rows.T @ members.T).T
     # The last entry joins two groups, the one before leaves two, and so on.
     heights = linkage(centres, "average")[:, 2][::-1]
-    jumps = np.flatnonzero(heights[:-1] >= context.defaults.level_distance * heights[1:])
+    jumps = np.flatnonzero(heights[:-1] ** 2 >= 2 * heights[1:] ** 2)
     return tuple(int(at) + 2 for at in jumps)
 
 

@@ -35,7 +35,7 @@ _ROUNDS, _LEAST = 5, 1e-3
 
 def sample_size(n: int, entries: float, defaults: Defaults = DEFAULTS) -> int:
     """How many of n rows with so many entries each are begun with; 0 for none."""
-    wanted = defaults.start_rows
+    wanted = defaults.most_sample_rows
     size = int(min(wanted, _MOST_ENTRIES / max(entries, 1)))
     # Few rows are not worth a sample, nor is one of much fewer rows than wanted.
     return size if n > 2 * wanted and 2 * size >= wanted else 0

@@ -188,7 +188,7 @@ def redundancy(table: SampleTable, defaults: Defaults = DEFAULTS) -> Redundancy:
     Chance alone adds (d − 1)/n to the sum of squares, which is taken off, with a standard deviation
     of √(2 (d − 1))/n.
     """
-    step = max(1, table.shape[0] // defaults.correlation_rows)
+    step = max(1, table.shape[0] // defaults.most_correlated)
     # Rows count once each: how features are related does not depend on how often a row repeats.
     few = replace(table.complete(), rows=table.rows[::step], weights=None)
     live, scale = standard_scales(few)

@@ -24,7 +24,7 @@ class Defaults:
     small: float = 0.1
     # Shares of the best, or of all, below this are minor; unmeasured.
     minor: float = 0.25
-    # Shares up to this are not much: of agreement, of a usual range; 0.25 for ranges: .0000.
+    # Ranges of columns of one unit differ by at most this share; 0.25: .0000.
     half: float = 0.5
     # What counts beside 1 that was seen: the mean of a feature, other clusters; 0.25 there: .0000.
     prior: float = 0.2
@@ -58,12 +58,10 @@ class Defaults:
     # 2. Search: the sample
     # Rows of the sample, at least; unmeasured.
     sample_rows: int = 1000
-    # Its rows at most, and those that factors converge on first; results/holding.csv.
-    start_rows: int = 5_000
 
-    # 2. Search: redundant features
-    # Rows from which correlations of features are taken; 1000: .0000.
-    correlation_rows: int = 500
+    # 2. Search: correlations
+    # Rows of which all correlations are taken, and features that a table has at most; 1000: .0000.
+    most_correlated: int = 500
 
     # 2. Search: what is tried
     # Rounds of new weights and a new graph (graph_refresh=None); unmeasured.
@@ -74,24 +72,18 @@ class Defaults:
     least_explained: float = 0.02
 
     # 2. Search: tables
-    # Features of a table at most, with those of one category counted apart; 1000: .0000.
-    table_features: int = 500
     # Columns of a table at most; unmeasured.
     table_columns: int = 100
     # Whole numbers of at most so many levels are integers of few levels; 10: .0000.
     integer_levels: int = 20
     # So many columns or more of one unit are treated as pixels are; unmeasured.
     pixels: int = 30
-    # With no more columns than this single ones with several modes count; 2 and 4: .0000.
-    few_columns: int = 3
     # Clusters about means must hold up so many times better than those of a graph; unmeasured.
     table_means_price: float = 1.5
 
     # 2. Search: the score of a candidate
     # Weight of log explained against log odds of modularity; 0.784, modularity alone 0.770.
     explained_weight: float = 3.0
-    # Price of common units and of means, bonus of rows of unit length; 0.2 to 0.4 each: .0000.
-    preparation_price: float = 0.3
 
     # 4. Affinity
     # More rows than this have anchors instead of a graph; results/holding.csv.
@@ -100,7 +92,7 @@ class Defaults:
     most_neighbors: int = 80
     # Anchors; 500 to 4,000 compared in results/holding.csv.
     n_anchors: int = 2000
-    # Neighbours of a sample in each batch, at least: one could not be weighed; unmeasured.
+    # Neighbours of a sample in each batch, at least; 2: -.01 (3 and 5 batches of 4 sets).
     batch_neighbors: int = 3
 
     # 5. Clusters of an affinity
@@ -110,14 +102,10 @@ class Defaults:
     resolution: float = 0.7
     # Beyond so many clusters the resolution grows with them; without -.0018 (error .0016).
     resolution_clusters: int = 10
-    # Splits with merges, at most; 0.781 without any, 0.792 with them.
+    # Splits with merges, and those tried for each, at most; .781 without, .792; 6 tries: .0000.
     exchanges: int = 8
-    # Those tried before a partition counts as the best; 8: .0000, but other scores of k on wine.
-    exchange_tries: int = 6
 
     # 9. Representation
-    # The share for odds of 1 that neighbours belong together; 0.03 at any odds is .003 worse.
-    code_odds: float = 0.005
     # Iterations for the codes; 300 differ by less than .01 in both probes on four sets.
     code_iterations: int = 30
 
@@ -134,8 +122,14 @@ class Defaults:
     chance_price: float = 0.8
     # Weight of the eigengap; exact on .97 of planted sets, .87 without (0.1: .98).
     eigengap_weight: float = 0.05
-    # Groups of clusters are a level if so many times as far apart as clusters; unmeasured.
-    level_distance: float = 1.4
+
+    @property
+    def most_sample_rows(self) -> int:
+        """Rows of a sample at most: half of the fewest that have anchors, or it would save little.
+
+        The search explores no more, and the factors of more rows converge on so many first.
+        """
+        return self.exact_rows // 2
 
 
 DEFAULTS = Defaults()

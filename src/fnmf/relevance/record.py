@@ -232,8 +232,6 @@ def fit_warnings(
 
 
 def _ambiguous(choice: Choice, defaults: Defaults) -> bool:
-    """Whether another candidate that is as good has other clusters."""
-    return any(
-        adjusted_rand_score(choice.labels, other) < defaults.half
-        for other in choice.rivals(1 - defaults.small)
-    )
+    """Whether another candidate that is as good has clusters nearer to chance than to these."""
+    rivals = choice.rivals(1 - defaults.small)
+    return any(adjusted_rand_score(choice.labels, other) < 0.5 for other in rivals)

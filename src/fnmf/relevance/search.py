@@ -206,11 +206,11 @@ def candidate_score(
     defaults : Defaults
         Weights and prices of the score.
     """
-    # A preparation must earn what it changes: common units lose digits that meant something, and
-    # rows of unit length are the habit of the field.
+    # Whatever changes the data must explain a small share more: common units lose digits that meant
+    # something; rows of unit length are the habit of the field (prices of 0.2 to 0.4: .0000).
     changes = (columns in ("typical", "spread")) + (clusters == "means") - unit
     score = selection_score(modularity, explained, defaults)
-    return score - defaults.preparation_price * changes
+    return score - defaults.explained_weight * defaults.small * changes
 
 
 def selection_score(modularity: float, explained: float, defaults: Defaults = DEFAULTS) -> float:

@@ -72,7 +72,8 @@ def as_table(
     Parameters of the user that ask for other units or for rows of unit length rule a table out.
     """
     view = statistics.view
-    if view.shape[1] > defaults.table_features or settings.row_norm == "unit":
+    # Which features are one column is read off all of their correlations.
+    if view.shape[1] > defaults.most_correlated or settings.row_norm == "unit":
         return None
     if settings.column_units not in ("auto", "spread"):
         return None
@@ -170,7 +171,7 @@ def column_weights(
     levels = columns.kinds == CATEGORY
     weights = crossfit_relevance(table, columns.groups, levels, n_clusters, seed, defaults)
     shared = len(np.unique(columns.groups[weights > 0]))
-    if shared < 2 or shared <= defaults.few_columns:
+    if shared <= 2:
         modes = [
             kind == CONTINUOUS and has_modes(own, n_clusters, seed, defaults)
             for kind, own in zip(columns.kinds, table.observed_columns(), strict=True)
