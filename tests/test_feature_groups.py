@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_wine
 from sklearn.preprocessing import minmax_scale
 
-from fnmf import FNMF
+from fnmf import FNMF, RelevanceClusterer
 from fnmf.metrics import clustering_accuracy
 from fnmf.relevance.table_columns import column_groups
 
@@ -60,6 +60,16 @@ def test_relevance_of_a_group_is_the_mean_of_its_features():
     assert not hasattr(FNMF(3, random_state=0).fit(X), "group_relevance_")
 
 
+def test_clusters_alone_know_groups_too():
+    X = minmax_scale(load_wine().data)
+    groups = ["a"] * 6 + ["b"] * 7
+    model = RelevanceClusterer(3, random_state=0, feature_groups=groups).fit(X)
+    both = FNMF(3, random_state=0, feature_groups=groups).fit(X)
+    assert model.group_relevance_ == pytest.approx(both.group_relevance_, abs=0.02)
+    with pytest.raises(ValueError, match="feature_groups has shape"):
+        model.set_params(feature_groups=groups[:3]).fit(X)
+
+
 def test_groups_of_unlike_size_and_units_weigh_alike_and_may_be_missing():
     """Two views tell different classes apart; the larger one must not decide alone."""
     rng = np.random.default_rng(0)
@@ -69,6 +79,8 @@ def test_groups_of_unlike_size_and_units_weigh_alike_and_may_be_missing():
     rows, groups = np.hstack([wide, narrow]), ["wide"] * 120 + ["narrow"] * 30
     model = FNMF(4, random_state=0, feature_groups=groups).fit(rows)
     assert clustering_accuracy(y, model.labels_) > 0.95
+    alone = RelevanceClusterer(4, random_state=0, feature_groups=groups).fit(rows)
+    assert clustering_accuracy(y, alone.labels_) > 0.95
     weights = model.feature_weights_.max(axis=0)
     assert weights[:120].sum() == pytest.approx(weights[120:].sum(), rel=0.3)
     gaps = rows.copy()

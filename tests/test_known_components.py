@@ -84,6 +84,20 @@ def test_what_cannot_be_known(given, told):
         FNMF(4, **given).fit(X)
 
 
+def test_components_in_a_frame_are_known_by_name():
+    pd = pytest.importorskip("pandas")
+    names = [f"gene {number}" for number in range(20)]
+    rows, known = pd.DataFrame(X, columns=names), pd.DataFrame(KNOWN, columns=names)
+    given = {"weighting": "uniform", "graph": None, "random_state": 0, "max_iter": 20}
+    expected = FNMF(4, components=KNOWN, **given).fit(X)
+    for frame in (known, known[names[::-1]]):
+        found = FNMF(4, components=frame, **given).fit(rows)
+        np.testing.assert_array_equal(found.components_, expected.components_)
+    FNMF(4, components=known, **given).fit(X)
+    with pytest.raises(ValueError, match="'gene 0' is not in both"):
+        FNMF(4, components=known.rename(columns={"gene 0": "other"}), **given).fit(rows)
+
+
 def test_score_of_repeated_rows_is_that_of_weights():
     model = FNMF(3, random_state=0).fit(X)
     weights = RNG.integers(0, 3, len(X))

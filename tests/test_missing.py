@@ -181,7 +181,14 @@ def test_pandas_missing_values_are_missing_values(wine):
     X = with_gaps(wine[0], 0.1)
     table = pd.DataFrame(X).astype("Float64")
     assert table.isna().to_numpy().sum() == np.isnan(X).sum()
-    np.testing.assert_array_equal(fit(table).labels_, fit(X).labels_)
+    expected = fit(X).labels_
+    np.testing.assert_array_equal(fit(table).labels_, expected)
+    mixed = table.astype(object)
+    assert mixed.isna().to_numpy().any()
+    mixed[0] = X[:, 0]
+    for objects in (mixed, mixed.to_numpy()):
+        np.testing.assert_array_equal(fit(objects).labels_, expected)
+    assert mixed[1].isna().sum() == np.isnan(X[:, 1]).sum()
 
 
 def test_mapped_files_and_stored_values_of_sparse_data_may_be_missing(wine, tmp_path):

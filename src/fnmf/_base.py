@@ -105,6 +105,8 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
     n_jobs: int | None
     verbose: int
     labels_: np.ndarray
+    # Weightings other than by relevance leave none.
+    feature_relevance_: np.ndarray | None
 
     @abstractmethod
     def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:
@@ -149,6 +151,20 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
         if is_dask(data):
             return self._lazily("predict", data, None)
         return self._new_rows("predict", data)
+
+    @property
+    def group_relevance_(self) -> dict[str, float]:
+        """Mean relevance of the features of each of ``feature_groups``, by the name of the group.
+
+        All features of a group have the same scatter, so that it is the share of the group's.
+        """
+        known = getattr(self, "feature_groups", None)
+        if known is None:
+            raise AttributeError("there are no groups of features; pass feature_groups.")
+        names, groups = np.unique(np.asarray(known).astype(str), return_inverse=True)
+        relevance = np.asarray(self.feature_relevance_, np.float64)
+        means = np.bincount(groups.ravel(), relevance) / np.bincount(groups.ravel())
+        return dict(zip(names.tolist(), means.tolist(), strict=True))
 
     def _checked(self, X: Any, *, reset: bool = False) -> Data:
         """Data as a fit may see them; ``reset`` for those of the fit itself."""
@@ -258,22 +274,6 @@ class FactorisationBase(RecoveryMixin, ClusterBase, NonNegativeBase):
     _number = "n_components"
     _non_negative = True
     weighting: Any
-    # Weightings other than by relevance leave none.
-    feature_relevance_: np.ndarray | None
-
-    @property
-    def group_relevance_(self) -> dict[str, float]:
-        """Mean relevance of the features of each of ``feature_groups``, by the name of the group.
-
-        All features of a group have the same scatter, so that it is the share of the group's.
-        """
-        known = getattr(self, "feature_groups", None)
-        if known is None:
-            raise AttributeError("there are no groups of features; pass feature_groups.")
-        names, groups = np.unique(np.asarray(known).astype(str), return_inverse=True)
-        relevance = np.asarray(self.feature_relevance_, np.float64)
-        means = np.bincount(groups.ravel(), relevance) / np.bincount(groups.ravel())
-        return dict(zip(names.tolist(), means.tolist(), strict=True))
 
     embedding_: np.ndarray
     assignments_: np.ndarray

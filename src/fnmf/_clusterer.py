@@ -73,6 +73,10 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         standard deviation. ``"auto"`` tries what makes sense for the data; their own units and the
         standard deviation if there are negative values.
 
+    feature_groups : array-like of shape (n_features,) or None, default=None
+        Group of each feature, a name or a number; groups count alike, however many features they
+        have, as for :class:`fnmf.FNMF`.
+
     false_discovery_rate : float, default=0.1
         Features with a q-value of at most this are selected: about that share of them is there by
         chance.
@@ -173,6 +177,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         "graph",
         "row_norm",
         "column_units",
+        "feature_groups",
         "random_state",
         "n_jobs",
         "verbose",

@@ -25,7 +25,7 @@ from fnmf.factorization import (
     Problem,
 )
 from fnmf.relevance.scheme import best_start
-from fnmf.validation import check_batch
+from fnmf.validation import check_batch, components_of_frame, is_frame
 
 _MAX_SEED = np.iinfo(np.int32).max
 
@@ -43,6 +43,9 @@ def fit_estimator(
     scheme = estimator._scheme(settings)
     scheme.check(settings)
     data = estimator._checked(X, reset=True)
+    names = getattr(estimator, "feature_names_in_", None)
+    if is_frame(settings.components):
+        settings = replace(settings, components=components_of_frame(settings.components, names))
     weights = None if sample_weight is None else check_sample_weight(sample_weight, data)
     presence = Presence.of(data) if has_missing(data) else None
     if batch is not None:
@@ -105,7 +108,6 @@ def fit_estimator(
     if counted is not None:
         fitted = counted.all_rows(fitted)
     if presence is not None:
-        names = getattr(estimator, "feature_names_in_", None)
         fitted = presence.all_rows(fitted)
         fitted = fitted if told is None else presence.all_classes(fitted, told.known)
         fitted = replace(fitted, warnings=(*presence.warnings(names), *fitted.warnings))

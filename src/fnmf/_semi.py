@@ -171,7 +171,7 @@ class SemiRelevanceClusterer(SemiSupervisedBase, RelevanceClusterer):  # type: i
     _record = FittedClassClusters
     _stored_shapes: ClassVar = FittedClassClusters.shapes()
 
-    @with_parameters_of(RelevanceClusterer)
+    @with_parameters_of(RelevanceClusterer, without=("feature_groups",))
     def __init__(
         self,
         n_clusters: Any = "auto",

@@ -95,6 +95,7 @@ def test_columns_named_alike_are_a_group(run, tmp_path):
         (["visits.csv", "bought.csv", "--join", "id", "--exclude", "shoes"], "no file has such"),
         (["visits.csv", "twice.csv", "--join", "id"], "several rows of the same name: 'p1'"),
         (["visits.csv", "bought.csv", "--join", "id", "--method", "gnmf"], "knows no groups"),
+        (["visits.csv", "--groups", "%"], "no column has it in its name"),
     ],
 )
 def test_what_cannot_be_joined_is_told(run, tmp_path, tables, words, told):

@@ -79,6 +79,8 @@ class Sources:
     def groups(self, table: "Table", recipe: "Recipe") -> np.ndarray | None:
         """The group of each feature, if the user asked for groups."""
         if self.sign is not None:
+            if not any(self.sign in name for name in recipe.sources):
+                raise UsageError(f"--groups {self.sign}: no column has it in its name.")
             return np.array([name.split(self.sign)[0] for name in recipe.sources])
         if len(self.files) == 1:
             return None

@@ -21,6 +21,7 @@ from fnmf.validation._given import (
     check_groups,
     check_init,
     check_weights,
+    components_of_frame,
     is_missing,
     missing_texts,
 )

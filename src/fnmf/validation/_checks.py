@@ -119,6 +119,11 @@ def check_data(
         )
     if is_frame(X):
         X = with_categories_encoded(estimator, X, reset=reset)
+        for name in [name for name in X.columns if str(X[name].dtype) == "object"]:
+            X = X.copy(deep=False)
+            X[name] = _with_nan(X[name].to_numpy())
+    elif isinstance(X, np.ndarray) and X.dtype == object:
+        X = _with_nan(X)
     missing = get_tags(estimator).input_tags.allow_nan
     try:
         checked: Any = validate_data(
@@ -151,6 +156,10 @@ def check_data(
     if non_negative:
         _check_non_negative(estimator, values)
     return checked
+
+
+# NumPy makes no number of the NA of pandas.
+_with_nan = np.frompyfunc(lambda cell: np.nan if type(cell).__name__ == "NAType" else cell, 1, 1)
 
 
 def _no_missing(estimator: Any) -> str:

@@ -167,6 +167,19 @@ def check_init(init: Any, data: Data, n_components: int) -> Any:
     return V, H
 
 
+def components_of_frame(components: Any, names: Any) -> Any:
+    """Known components in a frame, their columns in the order of the features of X."""
+    columns = [str(name) for name in components.columns]
+    if names is None:
+        return components
+    if sorted(columns) != sorted(names):
+        odd = sorted({*columns} ^ {*names}) or columns
+        raise ValueError(
+            f"components and X have other columns: {odd[0]!r} is not in both; give them the same."
+        )
+    return np.asarray(components, np.float64)[:, [columns.index(name) for name in names]]
+
+
 def check_components(components: Any, n_components: int, n_features: int) -> np.ndarray | None:
     """Components that are known, (n_components, n_features), rows of NaN for the others.
 
