@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from fnmf._base import ClusterBase
 from fnmf._sklearn import available_if, with_callbacks
 from fnmf.data import is_dask
+from fnmf.display import counted
 from fnmf.labels.guidance import Guidance
 from fnmf.labels.known import read_labels, unknown_mark
 from fnmf.labels.links import contradictions, read_links
@@ -110,6 +111,8 @@ class SemiSupervisedBase(ClusterBase):
             guidance = Guidance(known, must, cannot, bool(self.trust_labels), self.class_sizes)
         if guidance is not None and guidance.empty:
             guidance = None
+        if guidance is None and self.class_sizes is not None:
+            warnings.warn("class_sizes without labels or links says nothing.", stacklevel=3)
         fit_estimator(self, X, guidance=guidance)
         if guidance is None:
             for name in ("transduction_", "contradictory_links_"):
@@ -122,7 +125,7 @@ class SemiSupervisedBase(ClusterBase):
             if found:
                 named = "; ".join(found[:_NAMED])
                 # Past scikit-learn's wrapper, to the line that called fit.
-                warnings.warn(f"{len(found)} links cannot hold: {named}.", stacklevel=3)
+                warnings.warn(f"{counted(len(found), 'links')} cannot hold: {named}.", stacklevel=3)
             warn_of_only_class(self, stacklevel=4)
         return self
 

@@ -11,6 +11,7 @@ from fnmf.datasets import make_noisy_gaussians
 from fnmf.labels.guidance import Guidance
 from fnmf.labels.known import read_labels, with_new
 from fnmf.labels.links import Links, contradictions, keep_links, read_links
+from fnmf.labels.seeds import Seeds
 
 
 def test_labels_contradict_links():
@@ -57,6 +58,8 @@ def test_links_that_need_more_classes_than_there_are(must, cannot, n_classes, na
 def test_links_with_and_without_a_confidence_go_together():
     links = read_links("must_link", {(0, 1)}, 4)
     assert (links.pairs.tolist(), links.sure.tolist()) == ([[0, 1]], [1.0])
+    links = read_links("must_link", {(0, 1): 0.8}, 4)
+    assert (links.pairs.tolist(), links.sure.tolist()) == ([[0, 1]], [0.8])
     links = read_links("must_link", [(0, 1), (2, 3, 0.9)], 4)
     assert (links.pairs.tolist(), links.sure.tolist()) == ([[0, 1], [2, 3]], [1.0, 0.9])
 
@@ -74,6 +77,7 @@ def test_what_are_no_pairs_is_refused(links):
         (np.array(["a", -1, np.nan, "b"]), ["a", "b"]),
         (np.array([b"a", b"", b"", b"b"]), ["a", "b"]),
         (np.array(["2020", "NaT", "NaT", "2021"], "M8[Y]"), ["2020", "2021"]),
+        (np.array(["2020", "NaT", "NaT", "2021"], "M8[ns]"), ["2020-01-01", "2021-01-01"]),
         # Texts that someone wrote are names.
         (["nan", None, "", "-1"], ["-1", "nan"]),
     ],
@@ -122,3 +126,43 @@ def test_without_labels_there_are_no_probabilities_and_the_error_says_why():
             model.fit(X).predict_proba(X)
         assert not hasattr(model, "predict_proba")
         assert "Probabilities" in type(model).predict_proba.__doc__
+
+
+def test_the_only_label_of_a_class_is_no_suspect():
+    X, y = make_noisy_gaussians(random_state=0)
+    given = np.full(len(y), -1)
+    for kind in range(3):
+        given[np.flatnonzero(y == kind)[: 1 if kind == 2 else 10]] = kind
+    model = SemiFNMF(max_iter=1, random_state=0).fit(X, given)
+    assert not np.isin(model.suspicious_labels_["given"], [2]).any()
+
+
+def test_few_labels_say_little_about_sizes():
+    # Labels 3 and 1 of ten rows: 4 and 2 parts of six.
+    seeds = Seeds(np.arange(4), np.array([0, 0, 0, 1]), np.ones(4, bool))
+    np.testing.assert_allclose(seeds.shares(10, 2), [4 / 6, 2 / 6])
+    assert seeds.spared.tolist() == [True, True, True, False]
+    assert seeds.parts(2, 0)[3] == -1
+
+
+def test_many_classes_of_one_label_each_are_no_matter():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 30
+    X = rng.random((120, 30)) + 3 * np.eye(30)[y]
+    given = np.where(np.arange(120) < 30, y, -1)
+    assert SemiRelevanceClusterer(random_state=0).fit(X, given).predict(X).shape == (120,)
+
+
+def test_measurements_are_no_classes():
+    X, _ = make_noisy_gaussians(random_state=0)
+    told = np.arange(len(X)) % 10 == 0
+    with pytest.raises(ValueError, match=r"pass classes, not measurements.*as texts"):
+        SemiFNMF().fit(X, np.where(told, X[:, 0], np.nan))
+    halves = np.where(told, (X[:, 0] > X[:, 0].mean()) + 0.5, np.nan)
+    assert SemiFNMF(max_iter=1).fit(X, halves).classes_.tolist() == [0.5, 1.5]
+
+
+def test_sizes_of_no_classes_are_told():
+    X, _ = make_noisy_gaussians(random_state=0)
+    with pytest.warns(UserWarning, match="class_sizes without labels or links"):
+        SemiFNMF(3, max_iter=1, class_sizes=[1, 2, 3]).fit(X)

@@ -83,9 +83,12 @@ class Guidance:
         if settings.consensus is not None:
             raise ValueError("consensus resamples rows without their labels; leave it out.")
         count, told = len(self.known.classes), len(self.known.rows)
-        if count > _MANY and count == told:
+        fractions = self.known.classes.dtype.kind == "f"
+        if (count > _MANY and count == told) or (fractions and 2 * count > told):
+            also = "; fractions that are names can be given as texts" if fractions else ""
             raise ValueError(
-                f"y has {count} classes for {told} labelled samples: pass classes, not measurements"
+                f"y has {count} classes for {told} labelled samples: pass classes, not "
+                f"measurements{also}."
             )
         asked = settings.n_clusters
         if asked is None and not settings.automatic:

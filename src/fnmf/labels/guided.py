@@ -239,7 +239,8 @@ def _weigh(
         graph, clusters, own = (one[free].argmax(axis=1) for one in every)
         agreed = sure * np.mean(graph == clusters) + (1 - sure) * np.mean(graph == own)
         usual *= sharpness(pooled(every, usual[:3])[free], float(agreed))
-    if not seeds.can_be_spared:
+    spared = seeds.spared[told]
+    if not spared.any():
         return _Weighed(usual, linear, by_features, surroundings)
     held_out = [one[told] for one in around.held_out(seeds, seed)]
     rows, codes = seeds.rows[told], seeds.codes[told]
@@ -249,6 +250,7 @@ def _weigh(
     own[at] = said[place]
     frequent = np.broadcast_to(np.log(around.prior), (len(rows), k))
     opinions = [*held_out, own, frequent]
+    at = at[spared[at]]
     weights = pool_weights([one[at] for one in opinions], codes[at], usual)
     return _Weighed(weights, linear, by_features, surroundings, pooled(opinions, weights))
 
@@ -258,12 +260,12 @@ def _suspicious(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Labels that the others contradict, and which seeds are believed to be wrong."""
     doubted = np.zeros(len(seeds.rows), bool)
-    rows, given = held[seeds.rows[seeds.told]], seeds.codes[seeds.told]
-    if weighed.held_out is None:
-        return suspicious_labels(np.empty((0, 1)), rows[:0], given[:0])[0], doubted
-    suspicious, wrong = suspicious_labels(weighed.held_out, rows, given)
+    spared, said = seeds.spared, weighed.held_out
+    rows, given = held[seeds.rows[spared]], seeds.codes[spared]
+    said = np.empty((0, 1)) if said is None else said[spared[seeds.told]]
+    suspicious, wrong = suspicious_labels(said, rows, given)
     if sure * len(given) >= _SPARED * len(np.unique(given)):
-        doubted[seeds.told] = wrong
+        doubted[spared] = wrong
     return suspicious, doubted
 
 

@@ -43,8 +43,12 @@ def read_labels(y: Any, n_samples: int) -> Known:
         array = array[:, 0]
     if array.shape != (n_samples,):
         raise ValueError(f"y has shape {array.shape}; one label for each of {n_samples} samples.")
-    if array.dtype.kind in "SM":
+    if array.dtype.kind == "S":
         array = array.astype(str)
+    if array.dtype.kind == "M":
+        # A day is written without hours, a year without days.
+        whole = np.datetime_data(array.dtype)[0] in "YMWD"
+        array = np.datetime_as_string(array, None if whole else "auto")
     if array.dtype.kind in "iuf":
         told = (array == array) & (array != UNKNOWN)
     else:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from fnmf.labels.pool import log_shares
@@ -55,7 +54,7 @@ def logistic(
     n_classes : int
         Of all rows.
     part : ndarray of shape (l,) or None
-        Which labels are held out together, to choose the penalty; ``None`` if none can be.
+        Which labels are held out together, to choose the penalty, -1 never; ``None`` if none can.
 
     Returns
     -------
@@ -69,7 +68,7 @@ def logistic(
     said = np.zeros((len(_STRENGTHS), len(rows), n_classes))
     best = _USUAL
     if part is not None:
-        for number in np.unique(part):
+        for number in np.unique(part[part >= 0]):
             out = part == number
             found = _regressions(X[~out], codes[~out], n_classes, _STRENGTHS)
             for place, (slopes, level) in enumerate(found):
@@ -93,8 +92,9 @@ def _regressions(
             level[classes] = 0
         else:
             with warnings.catch_warnings():
-                # How far it has come is judged by what it says of labels it has not seen.
-                warnings.simplefilter("ignore", ConvergenceWarning)
+                # How far it has come is judged by what it says of labels it has not seen; that
+                # classes have few labels is known. ConvergenceWarning is a UserWarning.
+                warnings.simplefilter("ignore", UserWarning)
                 model.set_params(C=strength).fit(X, codes)
             # Of two classes there is one row of slopes, for the second.
             both = np.array(((-0.5, 0.5),)) if len(classes) == 2 else np.eye(len(classes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import combinations, islice
 from typing import Any, NamedTuple
 
@@ -34,10 +34,15 @@ NO_LINKS = Links(np.empty((0, 2), np.intp), np.empty(0))
 
 
 def read_links(name: str, links: Any, n_samples: int) -> Links:
-    """Pairs of row numbers, each with a confidence above 0.5 and up to 1 if one is given."""
+    """Pairs of row numbers, each with a confidence above 0.5 and up to 1 if one is given.
+
+    Pairs with their confidences may be a mapping too.
+    """
     if links is None:
         return NO_LINKS
     try:
+        if isinstance(links, Mapping):
+            links = [(*pair, sure) for pair, sure in links.items()]
         rows = list(np.asarray(links) if hasattr(links, "shape") else links)
         if not rows:
             return NO_LINKS

@@ -114,7 +114,7 @@ class LinearRows:
         most = max(min(_ROWS, _ENTRIES // max(len(self.units), 1)), 2 * n_classes)
         chosen = drawn(len(seeds.rows), most, np.random.RandomState(seed))
         some = seeds.only(chosen)
-        part = some.parts(n_classes, seed) if seeds.can_be_spared else None
+        part = some.parts(n_classes, seed) if seeds.spared.any() else None
         rows = _dense(self.rows, held[some.rows])
         linear, said = logistic(rows, self.units, some.codes, n_classes, part)
         return linear, chosen, said
