@@ -66,22 +66,45 @@ def column_groups(
 
 
 def _one_hot(rows: np.ndarray) -> list[np.ndarray]:
-    """Sets of 0/1 features of which every row has exactly one."""
+    """Sets of 0/1 features of which every row has exactly one, wherever they stand."""
     missing = np.isnan(rows)
     rows = np.where(missing, 0, rows)
     binary = np.flatnonzero(((rows == 0) | (rows == 1)).all(axis=0) & (np.ptp(rows, axis=0) > 0))
-    together = rows[:, binary].T @ rows[:, binary]
-    left, found = list(range(len(binary))), []
-    while left:
-        members = [left.pop(0)]
-        for other in left:
-            if not together[other, members].any():
-                members.append(other)
-        known = ~missing[:, binary[members]].any(axis=1)
-        if len(members) > 2 and np.all(rows[known][:, binary[members]].sum(axis=1) == 1):
-            found.append(binary[members])
-            left = [other for other in left if other not in members]
+    apart = rows[:, binary].T @ rows[:, binary] == 0
+    # A row says nothing about features that it has no value of.
+    covered = np.where(missing, 1, rows)[:, binary]
+    found: list[np.ndarray] = []
+    free = np.ones(len(binary), bool)
+    for first in range(len(binary)):
+        if free[first]:
+            free[first] = False
+            members = _cover(covered, apart, first, free)
+            if len(members) > 2:
+                found.append(binary[members])
+                free[members] = False
     return found
+
+
+def _cover(covered: np.ndarray, apart: np.ndarray, first: int, free: np.ndarray) -> list[int]:
+    """``first`` and free features apart from each other that cover all rows; empty if none do.
+
+    The row that the fewest of them cover says which one is next.
+    """
+    members, fits = [first], free & apart[first]
+    without = covered[:, first] == 0
+    counts = covered @ fits
+    while without.any():
+        row = int(np.argmin(np.where(without, counts, np.inf)))
+        if counts[row] == 0:
+            return []
+        chosen = int(np.argmax(fits & (covered[row] > 0)))
+        lost = fits & ~apart[chosen]
+        lost[chosen] = True
+        members.append(chosen)
+        fits &= ~lost
+        counts -= covered[:, lost].sum(axis=1)
+        without &= covered[:, chosen] == 0
+    return sorted(members)
 
 
 def has_modes(
