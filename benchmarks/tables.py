@@ -3,8 +3,9 @@
     python benchmarks/tables.py --out results/tables.csv --print
 
 Parts: ``tables`` (the forty of FNMF_DATA_HOME/tables, with the published figures of peers.csv),
-``blobs`` (sets that k-means solves), ``useless`` (useless columns added to known data) and
-``segments`` (made-up tables of uneven groups). One default, the true number of clusters, no labels.
+``blobs`` (sets that k-means solves), ``useless`` (useless columns added to known data),
+``segments`` (made-up tables of uneven groups) and ``kinds`` (made-up tables in which flags,
+categories and counts tell groups apart). One default, the true number of clusters, no labels.
 UMAP (10 dimensions, min_dist 0) needs umap-learn. Rows that are in the file already are not
 computed again.
 """
@@ -26,7 +27,8 @@ from sklearn.mixture import GaussianMixture
 from fnmf import FNMF
 from fnmf.metrics import clustering_accuracy
 
-PARTS = ("tables", "blobs", "useless", "segments")
+PARTS = ("tables", "blobs", "useless", "segments", "kinds")
+KINDS = ("flags", "categories", "categories and numbers", "all kinds")
 BLOBS = ["a1", "a2", "a3", "s1", "s2", "s3", "s4", "d31", "r15", "unbalance", "aggregation"]
 USELESS = ("none", "flag", "category 3", "category 12", "integer", "date", "ten flags")
 FIELDS = ("part", "data", "method", "seed", "acc", "nmi", "found", "stability")
@@ -109,6 +111,42 @@ def nested(seed: int) -> Data:
     return np.hstack([X, rng.gamma(2, 50, (n, 8)), rng.integers(0, 2, (n, 3))]), y
 
 
+def kinds(name: str, seed: int) -> Data:
+    """Groups told apart by columns of some kinds, among useless ones; features in any order."""
+    rng = np.random.default_rng([KINDS.index(name), seed])
+    n, k = int(rng.choice([200, 400, 800, 1500])), int(rng.integers(3, 6))
+    sizes = np.maximum(rng.dirichlet([4] * k), 0.05)
+    y = rng.choice(k, n, p=sizes / sizes.sum())
+
+    def flags(m: int) -> np.ndarray:
+        return (rng.random((n, m)) < rng.beta(0.5, 0.5, (k, m))[y]).astype(np.float64)
+
+    def categories(m: int, concentration: float, groups: np.ndarray) -> list[np.ndarray]:
+        found = []
+        for levels in rng.integers(3, 8, m):
+            shares = rng.dirichlet([concentration] * levels, groups.max() + 1)
+            drawn = np.array([rng.choice(levels, p=shares[group]) for group in groups])
+            found.append(np.eye(levels)[:, np.unique(drawn)][drawn])
+        return found
+
+    nothing = np.zeros(n, np.intp)
+    numbers = [rng.gamma(2, 50, (n, 4)), rng.integers(0, 40, (n, 3)), rng.normal(500, 30, (n, 3))]
+    useless_flags = rng.integers(0, 2, (n, 5))
+    if name == "flags":
+        parts = [flags(14), useless_flags, rng.integers(0, 2, (n, 5))]
+    elif name == "categories":
+        parts = categories(8, 0.5, y) + categories(5, 3, nothing)
+    elif name == "categories and numbers":
+        parts = categories(6, 0.5, y) + numbers
+    else:
+        told = rng.normal(0, 1.5, (k, 3))[y] + rng.normal(size=(n, 3))
+        counts = rng.poisson(rng.gamma(2, 2, (k, 2))[y])
+        parts = [(told - told.min(axis=0)) * 10.0 ** rng.integers(-2, 4, 3), flags(4), counts]
+        parts += categories(3, 0.5, y) + categories(2, 3, nothing) + [*numbers, useless_flags]
+    X = np.hstack(parts).astype(np.float64)
+    return X[:, rng.permutation(X.shape[1])], y
+
+
 def cases(part: str) -> Iterator[tuple[str, Data]]:
     """Names and data of a part."""
     if part == "tables":
@@ -130,6 +168,10 @@ def cases(part: str) -> Iterator[tuple[str, Data]]:
         for name, (X, y) in known.items():
             for kind in USELESS:
                 yield f"{name} + {kind}", (useless_columns(X, kind, 0), y)
+    elif part == "kinds":
+        for name in KINDS:
+            for seed in range(5):
+                yield f"{name} {seed}", kinds(name, seed)
     else:
         for seed in range(8):
             yield f"segments {seed}", segments(seed)

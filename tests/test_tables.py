@@ -19,6 +19,7 @@ from fnmf import FNMF, RelevanceClusterer
 from fnmf.exceptions import AmbiguousClustersWarning, NoStructureWarning
 from fnmf.metrics import clustering_accuracy
 from fnmf.relevance.choice import Choice
+from fnmf.relevance.table_columns import column_groups
 
 
 def clusters(X, k, seed=0):
@@ -171,6 +172,45 @@ def test_many_features_of_few_categories_are_a_table():
     model = clusters(np.eye(4)[levels].reshape(400, 40), 3)
     assert set(model.column_kinds_) == {"category"}
     assert clustering_accuracy(y, model.labels_) > 0.95
+
+
+def levels_of(rng, y, n_columns, concentration):
+    """Categories, one-hot, with levels of their own distribution in each cluster."""
+    columns = []
+    for _ in range(n_columns):
+        n_levels = rng.integers(3, 7)
+        shares = rng.dirichlet([concentration] * n_levels, y.max() + 1)
+        drawn = np.array([rng.choice(n_levels, p=shares[cluster]) for cluster in y])
+        columns.append(np.eye(n_levels)[:, np.unique(drawn)][drawn])
+    return columns
+
+
+def test_features_of_a_category_are_found_wherever_they_stand():
+    rng = np.random.default_rng(0)
+    columns = levels_of(rng, np.zeros(300, np.intp), 8, 1.0)
+    given = np.repeat(range(8), [column.shape[1] for column in columns])
+    order = rng.permutation(len(given))
+    found = column_groups(np.hstack(columns)[:, order])
+    assert adjusted_rand_score(given[order], found) == 1
+
+
+def test_flags_that_say_something_count_alike():
+    rng = np.random.default_rng(1)
+    y = rng.choice(4, 600, p=[0.4, 0.3, 0.2, 0.1])
+    flags = rng.random((600, 14)) < rng.beta(0.5, 0.5, (4, 14))[y]
+    X = np.hstack([flags, rng.random((600, 10)) < 0.5]).astype(float)
+    model = FNMF(4, random_state=0).fit(X)
+    assert clustering_accuracy(y, model.labels_) > 0.95
+    weights = model.feature_weights_.ravel()
+    assert len(np.unique(weights[weights > 0])) == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_categories_among_useless_numbers_make_the_clusters(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.choice(4, 600, p=[0.4, 0.3, 0.2, 0.1])
+    X = np.hstack([*levels_of(rng, y, 8, 0.4), rng.gamma(2, 50, (600, 6))])
+    assert clustering_accuracy(y, clusters(X, 4).labels_) > 0.9
 
 
 def test_copies_of_a_flag_are_no_category():

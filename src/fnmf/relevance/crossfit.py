@@ -16,6 +16,7 @@ from fnmf.kmeans import best_kmeans, principal_kmeans
 from fnmf.relevance.candidates import Candidate, SearchContext
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.sample import SampleTable
+from fnmf.relevance.table_columns import CATEGORY, FLAG
 from fnmf.relevance.weights import explained
 
 # Information that differs by less between shuffles does not differ.
@@ -144,7 +145,7 @@ def beyond_chance(found: float | None, defaults: Defaults = DEFAULTS) -> bool | 
 def crossfit_relevance(
     table: SampleTable,
     groups: np.ndarray,
-    category: np.ndarray,
+    kinds: np.ndarray,
     n_clusters: int,
     seed: int,
     defaults: Defaults = DEFAULTS,
@@ -163,8 +164,8 @@ def crossfit_relevance(
         Standardised rows.
     groups : ndarray of shape (d,)
         The column of each feature; features of a column stay together, and count as one.
-    category : ndarray of bool of shape (d,)
-        Which features are levels of a category.
+    kinds : ndarray of str of shape (d,)
+        The kind of each feature.
     n_clusters : int
         Clusters to compare with.
     seed : int
@@ -174,6 +175,7 @@ def crossfit_relevance(
     rows = table.rows / np.sqrt(np.bincount(groups)[groups])
     given = table, groups, n_clusters, rng, defaults
     shares = _explained_by(rows, _halves(names, rng, defaults), *given)
+    shares = _levels_alike(shares, groups, kinds, defaults)
     explained = np.unique(groups[shares > 0])
     if len(explained) < 2:
         # Among many useless columns two that belong together are seldom in different halves alone.
@@ -181,12 +183,28 @@ def crossfit_relevance(
     else:
         halves = _halves(explained, rng, defaults)
         shares = np.maximum(shares, _explained_by(rows * np.sqrt(shares), halves, *given))
-    # Levels of a category count alike: with what is explained of them in the mean.
-    means = (np.bincount(groups, shares) / np.bincount(groups))[groups]
-    shares = np.where(category, np.where(means > defaults.least_explained, means, 0), shares)
+    shares = _levels_alike(shares, groups, kinds, defaults)
     # A column counts with all of its features or not at all.
     kept = np.isin(groups, np.unique(groups[shares > 0]))
     return np.where(kept, np.maximum(shares, defaults.least_explained), 0)
+
+
+def _levels_alike(
+    shares: np.ndarray, groups: np.ndarray, kinds: np.ndarray, defaults: Defaults
+) -> np.ndarray:
+    """Shares with one for all flags and categories that count: the mean of these columns, (d,).
+
+    Few levels beside each other differ by much or not at all: weighted more than the others, a
+    single column would cut clusters along itself.
+    """
+    of_column = np.bincount(groups, shares) / np.bincount(groups)
+    # What is explained of a category is the mean of its features.
+    category, means = kinds == CATEGORY, of_column[groups]
+    shares = np.where(category, np.where(means > defaults.least_explained, means, 0), shares)
+    counted = (category | (kinds == FLAG)) & (shares > 0)
+    if not counted.any():
+        return shares
+    return np.where(counted, of_column[np.unique(groups[counted])].mean(), shares)
 
 
 def _halves(

@@ -168,8 +168,7 @@ def column_weights(
     Continuous columns with several modes count fully where columns are few or share nothing:
     clusters may then rest on single ones. Where nothing stands out all columns count alike.
     """
-    levels = columns.kinds == CATEGORY
-    weights = crossfit_relevance(table, columns.groups, levels, n_clusters, seed, defaults)
+    weights = crossfit_relevance(table, columns.groups, columns.kinds, n_clusters, seed, defaults)
     shared = len(np.unique(columns.groups[weights > 0]))
     if shared <= 2:
         modes = [
