@@ -193,10 +193,13 @@ def search_table(
 ) -> list[Candidate]:
     """Clusters by graph and about means, best first; ``units`` are the user's, or "auto"."""
     price = _means_price(weights * context.duplicate_weights, columns.kinds, context.defaults)
-    ways = [("spread", "graph"), ("spread", "means")]
-    if units == "auto":
-        ways.append(("range", "graph"))
-    found = runner.each(lambda *way: _candidate(context, weights, price, *way), ways)
+    ways = [(weights, "spread", "graph"), (weights, "spread", "means")]
+    used = weights > 0
+    if units == "auto" and (used & (columns.kinds == CONTINUOUS)).any():
+        # In units of the range columns with groups far apart count more by themselves.
+        alike = np.where(used, weights[used].mean(), 0)
+        ways += [(weights, "range", "graph"), (alike, "range", "graph")]
+    found = runner.each(lambda *way: _candidate(context, price, *way), ways)
     return sorted(found, key=lambda one: -one.score)
 
 
@@ -210,7 +213,7 @@ def _means_price(weights: np.ndarray, kinds: np.ndarray, defaults: Defaults) -> 
 
 
 def _candidate(
-    context: SearchContext, weights: np.ndarray, means_price: float, units: str, clusters: str
+    context: SearchContext, means_price: float, weights: np.ndarray, units: str, clusters: str
 ) -> Candidate:
     """Clusters of the weighted rows, and how well they hold up."""
     k, defaults = context.n_clusters, context.defaults
