@@ -85,8 +85,30 @@ def test_amounts_of_money_are_numbers(tmp_path, cells, read):
 def test_two_currencies_are_not_one_number(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("price;level\n" + "$5.00;1\n$6.00;2\n€5.00;3\n7.00;4\n" * 3)
-    with pytest.raises(TableError, match=r"'€5\.00' is not a number"):
+    with pytest.raises(TableError, match=r"'€5\.00' stands among amounts in \$"):
         read_table(path)
+
+
+def test_percentages_are_numbers_and_go_with_percentages_alone(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("share;level\n" + "12,5 %;1\n50%;2\n;3\n" * 4)
+    table = read_table(path)
+    assert table.names == ["share", "level"]
+    assert table.X[:2].tolist() == [[12.5, 1], [50, 2]]
+    path.write_text("share,level\n" + "12.5%,1\n50%,2\n0.5,3\n" * 4)
+    with pytest.raises(TableError, match=r"line 4, .*'0\.5' stands among percentages"):
+        read_table(path)
+    path.write_text("share,level\n" + "12.5,1\n50,2\n5%,3\n" * 4)
+    with pytest.raises(TableError, match=r"line 4, .*'5%' stands among plain numbers"):
+        read_table(path)
+
+
+def test_powers_of_ten_are_not_taken_for_thousands(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "".join(f"{k + 8.446:.3e},{k}.250e+03\n" for k in range(1, 9)))
+    table = read_table(path)
+    assert table.X[0].tolist() == [9.446, 1250]
+    assert not table.notes
 
 
 def test_an_amount_that_could_be_two_numbers_is_doubted(tmp_path):

@@ -249,3 +249,58 @@ def test_the_named_index_of_a_frame_names_its_rows(X):
         read_table(pd.DataFrame(X), exclude=["z"])
     with pytest.raises(TableError, match="the data frame cannot be used"):
         read_table(3)
+
+
+@pytest.mark.parametrize(
+    "above", ["Sales 2024\n\n", "Sales 2024,,\nby Ann,,\n,,\n", '"Sales, all"\n']
+)
+def test_a_title_above_the_names_of_columns_is_passed_over(tmp_path, above):
+    path = tmp_path / "t.csv"
+    path.write_text(above + "name,x,y\n" + "".join(f"n{k},{k}.5,{k % 3}\n" for k in range(9)))
+    table = read_table(path)
+    assert table.names == ["x", "y"]
+    assert table.X.shape == (9, 2)
+    assert table.lines[0] == above.count("\n") + 2
+    assert any("was taken as a title" in str(note) for note in table.notes)
+
+
+def test_a_row_with_a_single_cell_is_no_title_where_names_do_not_follow(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,,\n" + "".join(f"{k},{k}.5,{k % 3}\n" for k in range(9)))
+    assert read_table(path).names == ["a", "column 2", "column 3"]
+    path.write_text("Sales,,\nname,x,y\n" + "".join(f"n{k},{k}.5,{k}\n" for k in range(9)))
+    with pytest.raises(TableError, match="'x' is not a number"):
+        read_table(path, header=False)
+
+
+def test_a_title_in_a_workbook_is_passed_over(tmp_path):
+    rows = [["Sales 2024"], [], ["name", "x", "y"], *([f"n{k}", k + 0.5, k % 3] for k in range(9))]
+    write_book(tmp_path / "t.xlsx", rows)
+    table = read_table(tmp_path / "t.xlsx")
+    assert table.names == ["x", "y"]
+    assert table.lines[0] == 4
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        ('{"a": [1, 2]}', "JSON"),
+        ('[\n {"a": 1}]', "JSON"),
+        ("\ufeff[[1, 2]]", "JSON"),
+        ("<!DOCTYPE html><table>", "web page"),
+        ('<?xml version="1.0"?>', "XML"),
+    ],
+)
+def test_text_of_another_kind_is_named(tmp_path, content, what):
+    path = tmp_path / "t.csv"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(TableError, match=f"no table but .*{what}"):
+        read_table(path)
+
+
+def test_an_archive_called_npy_is_refused(tmp_path):
+    path = tmp_path / "t.npy"
+    np.savez(path.with_suffix(".npz"), X=np.eye(3))
+    path.with_suffix(".npz").rename(path)
+    with pytest.raises(TableError, match="not a usable NumPy file"):
+        read_table(path)

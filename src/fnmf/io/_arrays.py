@@ -20,7 +20,7 @@ _NAME_NAMES = ("feature_names", "names", "columns")
 def read_npy(path: Path, options: ReadOptions, problems: Problems, progress: Progress) -> Table:
     """An array that stays on disk."""
     with refusing(f"{path} is not a usable NumPy file"):
-        X = np.load(path, mmap_mode="r", allow_pickle=False)
+        X = np.lib.format.open_memmap(path, mode="r")
     return array_table(path, X, None, options, problems)
 
 

@@ -3,6 +3,7 @@
 from array import array
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from fnmf.io._collect import Collector
 from fnmf.io._dialect import doubtful_marks
 from fnmf.io._messages import Note, Problems, TableError
-from fnmf.io._numbers import PLAIN, Marks, in_currency, parse_number
+from fnmf.io._numbers import PLAIN, Marks, in_unit, parse_number
 from fnmf.io._options import Progress, ReadOptions
 from fnmf.io._rows import Column, open_text
 from fnmf.io._table import Table, unique_names
@@ -32,7 +33,11 @@ def read_csv(path: Path, options: ReadOptions, problems: Problems, progress: Pro
     foreign = {k: cell for k, cell in dialect.foreign.items() if names[k] not in usable}
     rows = Collector(shown, names, dialect.numeric, options, list(foreign))
     cells = _Cells(shown, dialect.marks, frozenset(map(str.strip, options.na_values)))
-    doubt = _Doubt(dialect.proven or bool(dialect.marks.thousands) or bool(dialect.notes))
+    doubt = _Doubt(
+        dialect.proven
+        or bool(dialect.marks.thousands)
+        or any(note.remedy for note in dialect.notes)
+    )
     lines = array("q")
     try:
         for at, columns in text.blocks(rows.numbers, rows.texts, cells.na_values):
@@ -63,42 +68,58 @@ class _Cells:
 
     def __init__(self, path: Path, marks: Marks, na_values: frozenset[str]) -> None:
         self.path, self.marks, self.na_values = path, marks, na_values
-        # By column: line and text of the first bad cell, and how often each comes.
-        self._bad: dict[str, tuple[int, str, Counter[str]]] = {}
-        self._currencies: dict[str, str] = {}
+        # By column: line and text of the first bad cell, what it is not, and how often each comes.
+        self._bad: dict[str, tuple[int, str, str, Counter[str]]] = {}
+        # By column, what its numbers are in: a currency, %, or "" for neither so far.
+        self._units: dict[str, str] = {}
 
     def numbers(self, cells: Column, column: str, lines: Sequence[int]) -> object:
         """The numbers of a column; NaN for what is missing or no number."""
+        read = self._plain(cells)
+        if read is not None and (np.isnan(read).all() or self._fits(column, "")):
+            return read
+        pairs = zip(map(str, cells), lines, strict=True)
+        return [self._number(cell, column, line) for cell, line in pairs]
+
+    def _plain(self, cells: Column) -> np.ndarray | None:
+        """The numbers, if Python reads all of them as they are meant."""
         if isinstance(cells, np.ndarray):
             return cells
         # Python reads "1_000" as a number; a table that says so means an identifier.
         if self.marks == PLAIN and not self.na_values and not any("_" in cell for cell in cells):
-            try:
+            with suppress(ValueError):
                 return np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
-            except ValueError:
-                pass
-        return [self._number(cell, column, line) for cell, line in zip(cells, lines, strict=True)]
+        return None
 
     def _number(self, cell: str, column: str, line: int) -> float:
-        value = parse_number(cell, self.marks)
+        value, wanted = parse_number(cell, self.marks), "numbers"
         if value is not None:
-            currency = in_currency(cell)[0]
-            # Amounts in another currency than the first of their column are no numbers beside it.
-            if not currency or self._currencies.setdefault(column, currency) == currency:
+            if np.isnan(value) or self._fits(column, in_unit(cell)[0]):
                 return value
+            unit = self._units[column]
+            wanted = {"": "plain numbers", "%": "percentages"}.get(unit, f"amounts in {unit}")
         if (text := cell.strip()) not in self.na_values:
-            self._bad.setdefault(column, (line, cell, Counter()))[2][text] += 1
+            self._bad.setdefault(column, (line, cell, wanted, Counter()))[3][text] += 1
         return float("nan")
+
+    def _fits(self, column: str, unit: str) -> bool:
+        """Whether a number goes with those before it: one currency, or percentages alone."""
+        known = self._units.setdefault(column, unit)
+        if not known and unit not in ("", "%"):
+            known = self._units[column] = unit
+        return unit == known or (not unit and known != "%")
 
     def problems(self) -> Problems:
         """What is wrong, one problem for each column."""
         found = []
-        for column, (line, cell, texts) in self._bad.items():
+        for column, (line, cell, wanted, texts) in self._bad.items():
             count = texts.total()
             more = f" ({count} such cells)" if count > 1 else ""
-            told = f"{self.path}, line {line}, column {column!r}: {cell[:60]!r} is not a number"
+            is_not = "is not a number" if wanted == "numbers" else f"stands among {wanted}"
+            told = f"{self.path}, line {line}, column {column!r}: {cell[:60]!r} {is_not}"
             common = [text for text, _ in texts.most_common(4)]
             facts = {"cell": cell.strip(), "cells": common, "distinct": len(texts), "count": count}
+            facts["wanted"] = wanted
             found.append(TableError(told + more, "cell", column=column, **facts))
         return found
 

@@ -52,14 +52,14 @@ def _settled(table: Table, problem: TableError, plain: bool) -> bool:
     shown = listed(facts["cells"], _FEW_TEXTS)
     if facts["distinct"] <= _FEW_TEXTS or facts["count"] <= _FEW_CELLS * len(table.X):
         count = facts["count"]
-        what = f"{count:,} cells that are no numbers count"
+        what = f"{count:,} cells that are no {facts['wanted']} count"
         what = "a cell that is no number counts" if count == 1 else what
         text = f"column {name!r}: {what} as missing: {shown}"
         table.notes.append(Note(text, "exclude", why="the rest of it is numbers", column=name))
     else:
         table.leave_out([name])
         text = f"column {name!r} is left out"
-        why = f"{facts['count']:,} of its cells are no numbers: {shown}"
+        why = f"{facts['count']:,} of its cells are no {facts['wanted']}: {shown}"
         table.notes.append(Note(text, why=why, column=name))
     return True
 

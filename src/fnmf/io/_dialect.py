@@ -8,7 +8,7 @@ values, that is said.
 import csv
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -33,6 +33,8 @@ _SAMPLE_ROWS = 1000
 _SAMPLE_CELLS = 60_000
 _FEWEST_ROWS = 12
 _EXAMPLES = 50
+# Rows of a title above a table, and columns without which a single cell tells no title.
+_MOST_TITLE, _FEWEST_NAMES = 10, 3
 # Rows of equal length count a little even where nothing is a number.
 _WORTH_OF_TEXT = 0.05
 
@@ -41,6 +43,7 @@ _WORTH_OF_TEXT = 0.05
 class Dialect:
     """Everything needed to read the rest of the file.
 
+    ``title`` rows stand above the header.
     ``foreign`` names the columns that are numbers only with other marks, with one of their cells.
     ``proven`` says whether a cell of the sample excludes that decimal marks divide thousands,
     ``examples`` are cells of the columns of text.
@@ -49,6 +52,7 @@ class Dialect:
     delimiter: str = NO_DELIMITER
     marks: Marks = PLAIN
     header: bool = False
+    title: int = 0
     names: tuple[str, ...] = ()
     numeric: tuple[bool, ...] = ()
     notes: tuple[Note, ...] = ()
@@ -67,6 +71,7 @@ class _Reading:
     first: np.ndarray
     others: np.ndarray
     score: float
+    title: Sequence[Sequence[str]] = ()
 
 
 def sniff(
@@ -95,12 +100,13 @@ def sniff(
         best.delimiter,
         marks,
         header,
+        len(best.title),
         tuple(
             (cell.strip() if header else "") or f"column {position}"
             for position, cell in enumerate(first, start=1)
         ),
         tuple(numeric.tolist()),
-        tuple(_doubts(best, rivals, list(cells.values()), header)),
+        (*_told_title(best.title), *_doubts(best, rivals, list(cells.values()), header)),
         {
             k: next(row[k] for row in body if number(row[k], other) is not None)
             for k in np.flatnonzero(foreign).tolist()
@@ -137,6 +143,8 @@ def _readings(
         rows = _parsed(lines, delimiter)
         if not rows:
             continue
+        n_above = 0 if options.header is False else _title(rows)
+        title, rows = rows[:n_above], rows[n_above:]
         width, count = Counter(map(len, rows)).most_common(1)[0]
         agreement, alone = count / len(rows), delimiter == NO_DELIMITER
         if width > 1:
@@ -144,12 +152,36 @@ def _readings(
         fits = len(rows[0]) == width and (width > 1) is not alone
         if options.delimiter or (fits and not (alone and _names_columns(rows[0][0], options))):
             rows += [row for row in _parsed(later, delimiter) if len(row) == width]
-            found += _scored(delimiter, rows, agreement, options, delimiter == prefer)
+            scored = _scored(delimiter, rows, agreement, options, delimiter == prefer)
+            found += [replace(reading, title=title) for reading in scored]
     if not found:
         delimiter = max(agreements, key=lambda sign: agreements[sign])
         rows = _parsed(lines, delimiter)
         found = _scored(delimiter, rows, 1.0, options, False) if rows else []
     return found
+
+
+def _title(rows: Sequence[Sequence[str]]) -> int:
+    """Number of rows above a row of names, each with a single cell of text, as a title has."""
+    width = Counter(map(len, rows)).most_common(1)[0][0]
+    filled = [[cell for cell in row if cell.strip()] for row in rows[: _MOST_TITLE + 3]]
+    at = next((k for k, cells in enumerate(filled) if len(cells) > 1), 0)
+    if width < _FEWEST_NAMES or not 0 < at <= _MOST_TITLE or len(rows[at]) != width:
+        return 0
+    above = [cell for cells in filled[:at] for cell in cells]
+    # A row name may have no name itself.
+    if len(filled[at]) < width - 1 or any(map(_some_number, above + filled[at])):
+        return 0
+    return at if any(_some_number(cell) for cells in filled[at + 1 :] for cell in cells) else 0
+
+
+def _told_title(title: Sequence[Sequence[str]]) -> Iterator[Note]:
+    if title:
+        first = next(cell.strip() for cell in title[0] if cell.strip())
+        yield Note(
+            f"{first[:60]!r} was taken as a title above the names of the columns",
+            why="nothing stands beside it",
+        )
 
 
 def _names_columns(cell: str, options: ReadOptions) -> bool:

@@ -20,7 +20,8 @@ _ONES = str.maketrans("023456789", "1" * 9)
 _LONGEST_SHAPE = 64
 _CURRENCY = r"([$€£¥₹]|USD|EUR|GBP|JPY|CHF|CNY|INR|CAD|AUD|BRL|MXN|SEK|NOK|DKK|PLN|CZK)"
 _BEFORE = re.compile(rf"\s*+([+\-\u2212]?){_CURRENCY}\s*+(?=[\d.,+\-\u2212])")
-_AFTER = re.compile(rf"(?<=[\d.,])\s*+{_CURRENCY}\s*+\Z")
+# A percentage has its sign behind it, as many amounts have their currency.
+_AFTER = re.compile(rf"(?<=[\d.,])\s*+(?:{_CURRENCY}|(%))\s*+\Z")
 
 
 @dataclass(frozen=True)
@@ -49,20 +50,20 @@ def is_missing(cell: str) -> bool:
     return cell.strip().lower() in MISSING
 
 
-def in_currency(cell: str) -> tuple[str, str]:
-    """The currency before or behind an amount, "" if there is none, and the cell without it."""
+def in_unit(cell: str) -> tuple[str, str]:
+    """The currency or % of an amount, "" if there is none, and the cell without it."""
     if found := _BEFORE.match(cell):
         return found[2], found[1] + cell[found.end() :]
     if found := _AFTER.search(cell):
-        return found[1], cell[: found.start()]
+        return found[1] or found[2], cell[: found.start()]
     return "", cell
 
 
 def number(cell: str, marks: Marks) -> float | None:
     """The value of a cell that is a finite number, written with these marks."""
     if _pattern(marks).fullmatch(cell) is None:
-        currency, cell = in_currency(cell)
-        if not currency or _pattern(marks).fullmatch(cell) is None:
+        unit, cell = in_unit(cell)
+        if not unit or _pattern(marks).fullmatch(cell) is None:
             return None
     text = cell.strip().replace("\u2212", "-")
     # The pattern has proved that marks stand where they may.
@@ -82,11 +83,11 @@ def parse_number(cell: str, marks: Marks = PLAIN) -> float | None:
 
 
 def shape_of(cell: str) -> str:
-    """The cell without currency, ones for digits, except for a zero that it begins with.
+    """The cell without its unit, ones for digits, except for a zero that it begins with.
 
     Cells of one shape are numbers with the same marks.
     """
-    text = in_currency(cell)[1].strip()
+    text = in_unit(cell)[1].strip()
     shape = text.translate(_ONES)
     start = 1 if text[:1] in ("+", "-", "\u2212") else 0
     return f"{shape[:start]}0{shape[start + 1 :]}" if text[start : start + 1] == "0" else shape
@@ -107,10 +108,10 @@ def _meanings(shape: str) -> np.ndarray:
 @cache
 def _pattern(marks: Marks) -> re.Pattern[str]:
     decimal = f"[{marks.decimal}]"
-    whole = r"\d++"
+    body = rf"(?:\d++(?:{decimal}\d*+)?|{decimal}\d++)(?:[eE][+-]?\d++)?"
     if marks.thousands:
-        # Groups of three after a first group without leading zero, or no groups at all.
+        # Groups of three after a first group without leading zero, or no groups at all. Who
+        # writes powers of ten writes no groups.
         grouped = rf"[1-9]\d{{0,2}}(?:[{_VARIANTS[marks.thousands]}]\d{{3}})++(?!\d)"
-        whole = rf"(?:{grouped}|\d++)"
-    body = rf"(?:{whole}(?:{decimal}\d*+)?|{decimal}\d++)"
-    return re.compile(rf"\s*+[+\-\u2212]?{body}(?:[eE][+-]?\d++)?\s*+", re.ASCII)
+        body = rf"(?:{grouped}(?:{decimal}\d*+)?(?![eE])|{body})"
+    return re.compile(rf"\s*+[+\-\u2212]?{body}\s*+", re.ASCII)

@@ -6,6 +6,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 import stat
 import zipfile
 from collections.abc import Callable, Iterator
@@ -39,6 +40,11 @@ _MAGIC = {
     b"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it first",
     b"\x7fELF": "a program",
     b"SQLite format": "an SQLite database; export the table as CSV",
+}
+# Text of other kinds, by how it begins.
+_NO_TABLES = {
+    rb'(\xef\xbb\xbf)?\s*(\{\s*"|\[\s*[\[{])': "JSON: turn it into CSV",
+    rb"(?i)(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml)": "a web page or XML: export the table as CSV",
 }
 
 
@@ -179,6 +185,9 @@ def read_sample(path: Path) -> Sample:
     for magic, what in _MAGIC.items():
         if head.startswith(magic):
             raise TableError(f"{path} is not text: it is {what}")
+    for pattern, what in _NO_TABLES.items():
+        if re.match(pattern, head):
+            raise TableError(f"{path} is no table but {what}")
     if not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         strange = len(head) - len(head.translate(None, _STRANGE))
         if b"\0" in head or strange > len(head) // 20:

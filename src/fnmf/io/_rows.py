@@ -85,7 +85,8 @@ class Text:
             return 0
         reader = csv.reader(lines, delimiter=self.dialect.delimiter)
         try:
-            next((row for row in reader if any(cell.strip() for cell in row)), None)
+            rows = (row for row in reader if any(cell.strip() for cell in row))
+            next(islice(rows, self.dialect.title, None), None)
         except csv.Error as error:
             raise TableError(f"{self.shown}, line 1: {error}") from error
         return reader.line_num
