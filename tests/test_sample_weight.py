@@ -213,3 +213,18 @@ def test_one_repeated_row_among_many_features_changes_no_cluster():
     model = RelevanceClusterer(3, random_state=0).fit(repeated)
     assert clustering_accuracy(y, model.labels_) > 0.98
     assert model.labels_[0] == model.labels_[-1]
+
+
+def test_explanations_name_samples_where_equal_ones_are_kept_once():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(30, 4)) + 6 * (k == np.arange(4)) for k in range(3)])
+    X = np.vstack([X, X[:20]])[rng.permutation(110)]
+    model = RelevanceClusterer(3, random_state=0).fit(X)
+    for sample in (0, 57):
+        nearest = model.explain(sample).nearest
+        gaps = np.linalg.norm(X - X[sample], axis=1)
+        assert all(model.labels_[one.index] == one.cluster for one in nearest)
+        assert all(0 < gaps[one.index] < 3 for one in nearest)
+        new = model.explain(X[[sample]]).nearest
+        assert gaps[new[0].index] == 0
+        assert [one.index for one in new[1:]] == [one.index for one in nearest[:4]]

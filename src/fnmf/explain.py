@@ -180,6 +180,8 @@ class Case:
         Names of the features.
     missing : ndarray of bool of shape (d,), or None
         Cells of the sample that are missing: nothing is said of them.
+    places : ndarray of int of shape (r,), or None
+        The sample that each of the rows kept is, if they are not the samples in their order.
     """
 
     row: Any
@@ -195,6 +197,7 @@ class Case:
     names: Sequence[Any] | None = None
     top: int = 5
     missing: np.ndarray | None = None
+    places: np.ndarray | None = None
     runner: Runner = field(kw_only=True)
 
 
@@ -243,7 +246,10 @@ def _nearest(case: Case) -> tuple[Neighbour, ...]:
         return ()
     indices, squares = neighbors_of(there, k, case.runner, queries=new)
     pairs = zip(indices[0].tolist(), np.sqrt(squares[0]).tolist(), strict=True)
-    found = [Neighbour(i, int(case.labels[i]), gap) for i, gap in pairs if i != case.own]
+    places = np.arange(there.shape[0]) if case.places is None else case.places
+    found = [
+        Neighbour(int(places[i]), int(case.labels[i]), gap) for i, gap in pairs if i != case.own
+    ]
     return tuple(found[:_NEIGHBOURS])
 
 

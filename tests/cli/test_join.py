@@ -68,6 +68,10 @@ def test_tables_are_joined_by_the_names_of_rows(run, tmp_path, tables):
     with open(tmp_path / "applied" / "labels.csv", encoding="utf-8") as file:
         found = [int(row["cluster"]) - 1 for row in csv.DictReader(file)]
     assert np.mean(np.array(found) == model.labels_) > 0.95
+    assert "p3 is in cluster" in run("explain", folder, "p3").stdout
+    assert "Wrote" in run("report", folder, "--rows-are", "people").stdout
+    (tmp_path / "bought.csv").write_text("id,bread\np1,2\n")
+    assert "bought.csv is not the table of this run" in run("report", folder, code=2).stderr
 
 
 def test_columns_named_alike_are_a_group(run, tmp_path):

@@ -35,6 +35,24 @@ class Sources:
     join: str | None = None
     sign: str | None = None
 
+    @classmethod
+    def of_run(
+        cls, record: dict[str, Any], recipe: "Recipe", data: Path | None = None
+    ) -> "Sources":
+        """The tables of a run, as they were; ``data`` is where the first of them is now."""
+        from fnmf.cli._folder import content_hash
+
+        read = record["input"]
+        joined = read.get("joined", [])
+        digests = {data or Path(str(read["file"])): read["sha256"]}
+        digests |= {Path(str(one["file"])): one["sha256"] for one in joined}
+        for path, digest in digests.items():
+            if not path.exists():
+                raise UsageError(f"{path}, a table of the run, is gone; name it with --data.")
+            if content_hash(path) != digest:
+                raise UsageError(f"{path} is not the table of this run: it has changed since.")
+        return cls(tuple(digests), recipe.id_column if joined else None)
+
     def check(self, reading: "Reading", with_columns: bool, large: bool) -> None:
         """Raise if other options contradict several tables."""
         if len(self.files) == 1:

@@ -116,11 +116,11 @@ def _plain_run(
     recipe.transpose = treatment.transpose
     reading.add_labels(table)
     n_rows, n_columns = table.X.shape
+    _enough_rows(file, n_rows, model, estimator)
     if model.clusters is not None and model.clusters > n_rows:
         raise UsageError(
             f"-k {model.clusters} is more than the {n_rows} rows of {file}; choose fewer."
         )
-    _enough_rows(file, n_rows, model, estimator)
     together = sources.groups(table, recipe)
     _set_groups(estimator, recipe, together)
     choice, known = None, None

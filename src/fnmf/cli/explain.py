@@ -13,6 +13,7 @@ from fnmf.cli._errors import UsageError, handled
 if TYPE_CHECKING:
     import numpy as np
 
+    from fnmf.cli._join import Sources
     from fnmf.io import Recipe, Table
 
 
@@ -55,8 +56,7 @@ def explain(
         fitted = info.model
         if not hasattr(fitted, "explain"):
             raise UsageError(f"{type(fitted).__name__} cannot be explained; use FNMF.")
-        path, reading = _table_of(model, file)
-        table, X = _read(path, reading, recipe)
+        table, X = _read(*_table_of(model, file, recipe), recipe)
         from fnmf.cli._naming import kept_names
         from fnmf.cli._outputs import row_names
 
@@ -77,7 +77,7 @@ def _training_means(model: Path, recipe: "Recipe", fitted: Any) -> "np.ndarray |
     from fnmf.statistics import cluster_statistics
 
     try:
-        table, _ = _read(*_table_of(model, None), recipe)
+        table, _ = _read(*_table_of(model, None, recipe), recipe)
     except UsageError:
         return None
     if table.X.shape[0] != len(fitted.labels_):
@@ -112,30 +112,26 @@ def _in_own_units(found: Any, own: Any, at: int, means: "np.ndarray | None") -> 
     )
 
 
-def _table_of(model: Path, file: Path | None) -> tuple[Path, dict[str, Any]]:
+def _table_of(model: Path, file: Path | None, recipe: "Recipe") -> "tuple[Sources, dict[str, Any]]":
     """The table to look into and how it was read."""
-    from fnmf.cli._folder import content_hash, read_record
+    from fnmf.cli._folder import read_record
+    from fnmf.cli._join import Sources
 
     folder = model if model.is_dir() else model.parent
     record = read_record(folder)
     if file is not None:
         reading = {} if record is None else dict(record["input"].get("reading", {}))
-        return file, {k: v for k, v in reading.items() if k in ("id_column", "exclude")}
+        kept = {k: v for k, v in reading.items() if k in ("id_column", "exclude")}
+        return Sources((file,)), kept
     if record is None:
         raise UsageError(f"{folder} holds no run.json, so the table is not known; pass --data.")
-    path = Path(str(record["input"].get("file")))
-    if not path.exists():
-        raise UsageError(f"The table of the run, {path}, is gone; pass it with --data.")
-    if content_hash(path) != record["input"].get("sha256"):
-        raise UsageError(f"{path} has changed since the run; pass the right table with --data.")
-    return path, dict(record["input"].get("reading", {}))
+    return Sources.of_run(record, recipe), dict(record["input"].get("reading", {}))
 
 
-def _read(path: Path, reading: dict[str, Any], recipe: "Recipe") -> tuple["Table", Any]:
-    from fnmf.cli._data import read
+def _read(sources: "Sources", reading: dict[str, Any], recipe: "Recipe") -> tuple["Table", Any]:
     from fnmf.io import ReadOptions
 
-    table = read(path, recipe.reading(ReadOptions.of_record(reading)))
+    table = sources.read_new(recipe, ReadOptions.of_record(reading))
     return table, recipe.follow(table)
 
 
@@ -154,9 +150,13 @@ def _is_training(fitted: Any, X: Any, at: int) -> bool:
     """Whether the row is the one of the fit at the same place."""
     import numpy as np
 
-    if X.shape[0] != len(fitted.labels_) or getattr(fitted, "_held_labels", None) is not None:
+    places, held = (getattr(fitted, name, None) for name in ("graph_rows_", "_held_labels"))
+    if X.shape[0] != len(fitted.labels_) or (places is None and held is not None):
         return False
-    own, row = fitted._fit_X[[at]], X[[at]]
+    kept = at if places is None else int(places[at])
+    if kept < 0:
+        return False
+    own, row = fitted._fit_X[[kept]], X[[at]]
     if isinstance(row, np.ndarray) and isinstance(own, np.ndarray):
         # Missing cells are the same if both are missing.
         if not np.array_equal(np.isnan(own), np.isnan(row)):

@@ -130,9 +130,9 @@ def _draw(folder: Path, data: Path | None, page: Page) -> None:
     import numpy as np
 
     from fnmf.choosing import restart_agreement
-    from fnmf.cli._data import read
-    from fnmf.cli._folder import content_hash, update_record
+    from fnmf.cli._folder import update_record
     from fnmf.cli._hints import findings_in_options
+    from fnmf.cli._join import Sources
     from fnmf.cli._known import given_classes
     from fnmf.cli._naming import NAMES, ROWS_ARE, cluster_names, kept_names, rows_are
     from fnmf.cli._run import page_about, parse_shape
@@ -142,17 +142,14 @@ def _draw(folder: Path, data: Path | None, page: Page) -> None:
     from fnmf.reporting.page import write_page
     from fnmf.reporting.summary import summarise
 
-    record, reading, file, expected, shape = _record_of(folder, data)
-    if not file.exists():
-        raise UsageError(f"{file} does not exist any more; name the table with --data.")
-    if content_hash(file) != expected:
-        raise UsageError(f"{file} is not the table of this run: it has changed since.")
+    record, reading, shape = _record_of(folder)
     info, recipe = open_model(folder)
+    sources = Sources.of_run(record, recipe, data)
     dtype = np.float32 if page.float32 else np.float64
     known = replace(ReadOptions.of_record(reading), dtype=dtype)
-    table = read(file, recipe.reading(known))
+    table = sources.read_new(recipe, known)
     X = recipe.follow(table)
-    about = page_about(file, table, recipe, record)
+    about = page_about(sources.files[0], table, recipe, record)
     about = replace(
         about,
         title=page.title or about.title,
@@ -179,10 +176,8 @@ def _draw(folder: Path, data: Path | None, page: Page) -> None:
         update_record(folder, "model.fnmf")
 
 
-def _record_of(
-    folder: Path, data: Path | None
-) -> tuple[dict[str, Any], dict[str, Any], Path, str, Any]:
-    """What run.json says: everything, how to read, the table, its checksum, the shape of images."""
+def _record_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], Any]:
+    """What run.json says: everything, how to read, the shape of images."""
     from fnmf.cli._folder import finish_moves, read_record
 
     if folder.is_dir():
@@ -191,8 +186,9 @@ def _record_of(
     if record is None or record.get("command", "cluster") != "cluster":
         raise UsageError(f"{folder} holds no run of 'fnmf cluster'; give the folder that it wrote.")
     try:
-        source, reading = record["input"], dict(record["input"]["reading"])
-        file = data or Path(source["file"])
-        return record, reading, file, str(source["sha256"]), record["image_shape"]
+        source = record["input"]
+        # They are there, or it is no record of ours.
+        str(source["file"]), str(source["sha256"])
+        return record, dict(source["reading"]), record["image_shape"]
     except (ValueError, KeyError, TypeError):
         raise UsageError(f"{folder / 'run.json'} is damaged; run 'fnmf cluster' again.") from None
