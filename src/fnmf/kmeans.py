@@ -254,11 +254,20 @@ def kmeans_on(
     )
 
 
-def count_distinct(rows: np.ndarray, most: int) -> int:
+def count_distinct(rows: Any, most: int) -> int:
     """Number of distinct rows; counting ends at ``most``, which is mostly after a few rows."""
+    if sp.issparse(rows):
+        whole: Any = rows
+        rows = sp.csr_array(whole, copy=True)
+        rows.eliminate_zeros()
+        rows.sort_indices()
     seen: set[bytes] = set()
-    for row in rows:
-        seen.add(row.tobytes())
+    for i in range(rows.shape[0]):
+        if isinstance(rows, sp.csr_array):
+            part = slice(rows.indptr[i], rows.indptr[i + 1])
+            seen.add(rows.indices[part].tobytes() + rows.data[part].tobytes())
+        else:
+            seen.add(rows[i].tobytes())
         if len(seen) == most:
             break
     return len(seen)

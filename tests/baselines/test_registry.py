@@ -21,7 +21,7 @@ def test_methods_come_in_the_order_of_the_tables_each_with_its_card():
     assert list(methods) == [*PAPER, "FNMF", *RIVALS, "ConsensusKMeans", "KMeans"]
     for method in methods.values():
         assert isinstance(method, Method)
-        assert method.citation
+        assert method.article()
         assert method.label_rule
         assert method.card.formula
         assert method.card.cost

@@ -10,8 +10,8 @@ from scipy.spatial.distance import squareform
 from fnmf.baselines._base import as_seed
 from fnmf.baselines._matrix import Matrix
 from fnmf.baselines._rank import in_order_of_first_sample
-from fnmf.baselines._rival import Rival, count_rows
-from fnmf.kmeans import fit_kmeans
+from fnmf.baselines._rival import Rival
+from fnmf.kmeans import count_distinct, fit_kmeans
 from fnmf.validation import check_integer, check_real
 
 
@@ -97,7 +97,7 @@ def agreements(
         part = np.sort(generator.permutation(n)[:size])
         seed = int(generator.randint(np.iinfo(np.int32).max))
         chosen = X[part]
-        k = count_rows(chosen, n_clusters)
+        k = count_distinct(chosen, n_clusters)
         labels = fit_kmeans(chosen, k, n_init=1, random_state=seed).labels_
         rows.append(part)
         columns.append(labels + run * n_clusters)

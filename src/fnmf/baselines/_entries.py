@@ -4,10 +4,6 @@ from typing import Any
 
 from fnmf.baselines.registry import GRID, Card, Method, register_method
 
-_KDD14 = (
-    "F. Nie, X. Wang, H. Huang, Clustering and Projected Clustering with Adaptive Neighbors, "
-    "KDD 2014, 977-986"
-)
 _PAPER = "M. Chen, M. Gong, X. Li, Feature Weighted Non-negative Matrix Factorization"
 _COMPONENTS = "connected components of the learned graph"
 
@@ -23,8 +19,6 @@ register_method(
     Method(
         "NMF",
         estimator="fnmf.baselines._nmf:NMF",
-        citation="D. D. Lee, H. S. Seung, Algorithms for Non-negative Matrix Factorization, "
-        "NIPS 13 (2000), 556-562",
         card=Card(
             "min ‖X − VUᵀ‖², U, V ≥ 0",
             "2sc an iteration",
@@ -36,8 +30,6 @@ register_method(
     Method(
         "RNMF",
         estimator="fnmf.baselines._nmf:RNMF",
-        citation="D. Kong, C. Ding, H. Huang, Robust Nonnegative Matrix Factorization using "
-        "L21-norm, CIKM 2011, 673-682",
         card=Card(
             "min Σ_i ‖x_i − Uv_i‖, U, V ≥ 0",
             "2sc an iteration",
@@ -50,8 +42,6 @@ register_method(
         "GNMF",
         estimator="fnmf.baselines._gnmf:GNMF",
         grid={"smoothness": GRID},
-        citation="D. Cai, X. He, J. Han, T. S. Huang, Graph Regularized Nonnegative Matrix "
-        "Factorization for Data Representation, IEEE TPAMI 33(8), 2011, 1548-1560",
         card=Card(
             "min ‖X − VUᵀ‖² + λ tr(VᵀLV), U, V ≥ 0",
             "2sc + nkc an iteration; neighbours once",
@@ -64,8 +54,6 @@ register_method(
         "RMNMF",
         estimator="fnmf.baselines._rmnmf:RMNMF",
         grid={"smoothness": GRID},
-        citation="J. Huang, F. Nie, H. Huang, C. Ding, Robust Manifold Nonnegative Matrix "
-        "Factorization, ACM TKDD 8(3), 2014, article 11",
         card=Card(
             "min Σ_i ‖x_i − Uv_i‖ + λ tr(VᵀLV), V ≥ 0, VᵀV = I",
             "ndc + nc² an iteration, dense; memory 2nd",
@@ -78,8 +66,6 @@ register_method(
         "LCNMF",
         estimator="fnmf.baselines._lcnmf:LCNMF",
         grid={"rank_strength": GRID},
-        citation="H. Gao, F. Nie, H. Huang, Local Centroids Structured Non-Negative Matrix "
-        "Factorization, AAAI 2017",
         card=Card(
             "min ‖X − GFᵀ‖² + graph of G with c components, G1 = 1",
             "ndm an iteration, m local centroids",
@@ -92,8 +78,6 @@ register_method(
         "ONGR",
         estimator="fnmf.baselines._ongr:ONGR",
         grid={"coupling": GRID},
-        citation="J. Han, K. Xiong, F. Nie, Orthogonal and Nonnegative Graph Reconstruction for "
-        "Large Scale Clustering, IJCAI 2017",
         card=Card(
             "min ‖S − FGᵀ‖² + μ‖F − G‖², FᵀF = I, G ≥ 0",
             "nkc + nc² an iteration; neighbours once",
@@ -107,7 +91,6 @@ register_method(
         estimator="fnmf.baselines._can:CAN",
         random=False,
         label_rule=_COMPONENTS,
-        citation=_KDD14,
         card=Card(
             "min Σ_ij (‖x_i − x_j‖² s_ij + γ s_ij²), graph S with c components",
             "n²d once; eigenvectors in up to 30 steps",
@@ -122,7 +105,6 @@ register_method(
         random=False,
         fixed={"n_projected": "all"},
         label_rule=_COMPONENTS,
-        citation=_KDD14,
         card=Card(
             "CAN on Wᵀx, WᵀS_tW diagonal, W learned",
             "n²p + d³ a step; dense",
@@ -136,8 +118,6 @@ register_method(
         estimator="fnmf.baselines._clr:CLR",
         random=False,
         label_rule=_COMPONENTS,
-        citation="F. Nie, X. Wang, M. I. Jordan, H. Huang, The Constrained Laplacian Rank "
-        "Algorithm for Graph-Based Clustering, AAAI 2016",
         card=Card(
             "min ‖S − A‖², graph S with c components, A given",
             "nk a step and eigenvectors; neighbours once",
@@ -151,8 +131,6 @@ register_method(
         estimator="fnmf.baselines._kmm:KMM",
         fixed={"graph": "two-sided", "init": "random"},
         label_rule=_COMPONENTS,
-        citation="F. Nie, C.-L. Wang, X. Li, K-Multiple-Means: A Multiple-Means Clustering "
-        "Method with Specified K Clusters, KDD 2019, 959-967",
         card=Card(
             "min Σ_ij s_ij‖x_i − a_j‖² + γ‖S‖², bipartite graph S with c components",
             "nmd + nm² a step, m = √(nc) prototypes",
@@ -188,7 +166,6 @@ register_method(
         estimator="fnmf:FNMF",
         label_rule="the partition of the graph; in the tables k-means on the representation",
         fixed={"weighting": "relevance"},
-        citation=_PAPER,
         card=Card(
             "min Σ_ij p_ij²‖θ_j∘x_i − Uv_i‖² + λ Σ_{j≠l} θ_j·θ_l + β tr(VᵀLV); "
             "by default weights by relevance",

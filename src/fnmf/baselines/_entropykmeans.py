@@ -11,7 +11,8 @@ from fnmf._weights import check_sample_weight
 from fnmf.baselines._base import WeightedCompetitor, as_seed
 from fnmf.baselines._lloyd import means, nearest_centres, squared, within
 from fnmf.baselines._matrix import Matrix, dense
-from fnmf.baselines._rival import CentreRival, count_rows
+from fnmf.baselines._rival import CentreRival
+from fnmf.kmeans import count_distinct
 from fnmf.validation import check_integer, check_real
 
 
@@ -96,7 +97,7 @@ class EntropyKMeans(WeightedCompetitor, CentreRival):
         whole = rows
         if counts is not None:
             rows, counts = rows[counts > 0], counts[counts > 0]
-        n_clusters = count_rows(rows, n_clusters)
+        n_clusters = count_distinct(rows, n_clusters)
         entropy = float(self.entropy) * self._scale**2
         generator = np.random.RandomState(as_seed(self.random_state) % 2**32)
         runs = [

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from fnmf._weights import check_sample_weight
 from fnmf.baselines._base import WeightedCompetitor, as_seed
 from fnmf.baselines._matrix import Matrix, is_sparse
-from fnmf.baselines._rival import count_rows
+from fnmf.kmeans import count_distinct
 
 _STARTS = 10
 
@@ -68,7 +68,7 @@ class KMeans(ClusterMixin, WeightedCompetitor):
         scaled = self._scaled(rows)
         there = slice(None) if weights is None else np.flatnonzero(weights)
         model = sklearn.cluster.KMeans(
-            count_rows(scaled[there], n_clusters),
+            count_distinct(scaled[there], n_clusters),
             n_init=_STARTS,
             random_state=as_seed(self.random_state) % 2**32,
         ).fit(scaled[there], sample_weight=None if weights is None else weights[there])

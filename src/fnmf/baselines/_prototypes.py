@@ -4,8 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from fnmf.baselines._bipartite import degrees
-from fnmf.baselines._matrix import Matrix, dense, is_sparse
-from fnmf.kmeans import fit_kmeans
+from fnmf.baselines._matrix import Matrix, dense
+from fnmf.kmeans import count_distinct, fit_kmeans
 
 
 def draw_prototypes(X: Matrix, m: int, init: str, seed: int) -> np.ndarray:
@@ -22,15 +22,8 @@ def draw_prototypes(X: Matrix, m: int, init: str, seed: int) -> np.ndarray:
 
 def centroids(X: Matrix, m: int, seed: int) -> np.ndarray:
     """Centroids of one k-means run; fewer if there are fewer distinct samples."""
-    distinct = _n_distinct(X) if is_sparse(X) else len(np.unique(np.asarray(X), axis=0))
-    return fit_kmeans(X, min(m, distinct), n_init=1, random_state=seed % 2**32).cluster_centers_
-
-
-def _n_distinct(X: sp.csr_array) -> int:
-    X = X.copy()
-    X.eliminate_zeros()
-    ends = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    return len({(X.indices[a:b].tobytes(), X.data[a:b].tobytes()) for a, b in ends})
+    k = count_distinct(X, m)
+    return fit_kmeans(X, k, n_init=1, random_state=seed % 2**32).cluster_centers_
 
 
 def move_prototypes(

@@ -1,7 +1,6 @@
 """What the rivals share: clusters of all features at once, or of the features a score chose."""
 
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,7 @@ from fnmf.baselines._adaptive import input_graph
 from fnmf.baselines._base import Competitor, as_seed
 from fnmf.baselines._lloyd import nearest_centres
 from fnmf.baselines._matrix import Matrix, is_sparse, unit_scale
-from fnmf.kmeans import N_STARTS, fit_kmeans
+from fnmf.kmeans import N_STARTS, count_distinct, fit_kmeans
 from fnmf.validation import check_integer, check_real
 
 
@@ -146,28 +145,4 @@ def columns(X: Matrix, chosen: np.ndarray) -> Matrix:
 
 def distinct_kmeans(X: Matrix, n_clusters: int, seed: int) -> KMeans:
     """The k-means of the protocol, with as many clusters as there are distinct rows at most."""
-    return fit_kmeans(X, count_rows(X, n_clusters), n_init=N_STARTS, random_state=seed % 2**32)
-
-
-def count_rows(X: Matrix, most: int) -> int:
-    """Number of distinct rows; counting ends at ``most``."""
-    seen: set[bytes] = set()
-    row: Callable[[int], bytes]
-    if is_sparse(X):
-        kept = X.copy()
-        kept.eliminate_zeros()
-        kept.sort_indices()
-
-        def row(i: int) -> bytes:
-            part = slice(kept.indptr[i], kept.indptr[i + 1])
-            return kept.indices[part].tobytes() + kept.data[part].tobytes()
-    else:
-
-        def row(i: int) -> bytes:
-            return np.asarray(X[i]).tobytes()
-
-    for i in range(X.shape[0]):
-        seen.add(row(i))
-        if len(seen) == most:
-            break
-    return len(seen)
+    return fit_kmeans(X, count_distinct(X, n_clusters), n_init=N_STARTS, random_state=seed % 2**32)

@@ -11,8 +11,6 @@ register_method(
         "IFPCA",
         estimator="fnmf.baselines._ifpca:IFPCA",
         label_rule="k-means on the leading singular vectors",
-        citation="J. Jin, W. Wang, Influential Features PCA for High Dimensional Clustering, "
-        "Annals of Statistics 44(6), 2016, 2323-2359",
         card=Card(
             "keep features with KS distance to normal above the Higher-Criticism threshold; PCA",
             "nd log n + nd·min(n, d), simulation 10nd; dense",
@@ -26,8 +24,6 @@ register_method(
         "SparseKMeans",
         estimator="fnmf.baselines._sparsekmeans:SparseKMeans",
         label_rule="its own",
-        citation="D. M. Witten, R. Tibshirani, A Framework for Feature Selection in Clustering, "
-        "JASA 105, 2010, 713-726",
         card=Card(
             "max Σ_j w_j B_j, w ≥ 0, ‖w‖₂ ≤ 1, ‖w‖₁ ≤ s; s by the gap statistic",
             "60 times k-means",
@@ -41,8 +37,6 @@ register_method(
         estimator="fnmf.baselines._entropykmeans:EntropyKMeans",
         grid={"entropy": GRID},
         label_rule="its own",
-        citation="L. Jing, M. K. Ng, J. Z. Huang, An Entropy Weighting k-Means Algorithm for "
-        "Subspace Clustering of High-Dimensional Sparse Data, IEEE TKDE 19(8), 2007, 1026-1041",
         card=Card(
             "min Σ_l Σ_j (λ_lj D_lj + γ λ_lj log λ_lj), D scatter of cluster l in feature j",
             "2sc an iteration, 10 starts",
@@ -57,8 +51,6 @@ register_method(
         grid={"n_features_to_select": _SHARES},
         median=True,
         label_rule=_CHOSEN,
-        citation="X. He, D. Cai, P. Niyogi, Laplacian Score for Feature Selection, NIPS 18 "
-        "(2005), 507-514",
         card=Card(
             "keep features with the least f̃ᵀLf̃ / f̃ᵀDf̃",
             "nkd once; neighbours once; k-means",
@@ -73,8 +65,6 @@ register_method(
         grid={"n_features_to_select": _SHARES},
         median=True,
         label_rule=_CHOSEN,
-        citation="D. Cai, C. Zhang, X. He, Unsupervised Feature Selection for Multi-Cluster "
-        "Data, KDD 2010, 333-342",
         card=Card(
             "keep features with the largest |a_j| in ‖y − Xa‖², y smooth on the graph, a sparse",
             "nd² + cdm² for m features; memory d²; neighbours once",
@@ -87,8 +77,6 @@ register_method(
         "Spectral",
         estimator="fnmf.baselines._spectral_clustering:Spectral",
         label_rule="k-means on the spectral embedding",
-        citation="J. Shi, J. Malik, Normalized Cuts and Image Segmentation, IEEE TPAMI 22(8), "
-        "2000, 888-905",
         card=Card(
             "min tr(YᵀLY), YᵀDY = I",
             "eigenvectors of a sparse matrix; neighbours once",
@@ -101,8 +89,6 @@ register_method(
         "Leiden",
         estimator="fnmf.baselines._leiden:Leiden",
         label_rule="communities of the graph, as many as classes",
-        citation="V. A. Traag, L. Waltman, N. J. van Eck, From Louvain to Leiden: guaranteeing "
-        "well-connected communities, Scientific Reports 9, 2019, 5233",
         card=Card(
             "max Σ_ij (s_ij − γ k_i k_j / 2m) [i, j together]; γ for c communities",
             "some 25 times nk; neighbours once; needs fnmf[leiden]",
@@ -115,8 +101,6 @@ register_method(
         "ConsensusKMeans",
         estimator="fnmf.baselines._consensus:ConsensusKMeans",
         label_rule="average linkage of the agreement of the runs",
-        citation="S. Monti, P. Tamayo, J. Mesirov, T. Golub, Consensus Clustering, Machine "
-        "Learning 52, 2003, 91-118",
         card=Card(
             "average linkage of 1 − M, M_ij how often i and j share a cluster of k-means",
             "50 times k-means + n²; memory 8n²",
@@ -131,8 +115,6 @@ register_method(
         # The article's tables take the data as they are.
         fixed={"standardize": False},
         label_rule="k-means on the data, 10 starts",
-        citation="D. Arthur, S. Vassilvitskii, k-means++: The Advantages of Careful Seeding, "
-        "SODA 2007, 1027-1035",
         card=Card(
             "min Σ_i ‖x_i − m_{c(i)}‖², columns of unit variance",
             "2sc an iteration, 10 starts",

@@ -14,7 +14,7 @@ from fnmf.baselines._rank import in_order_of_first_sample, table
 from fnmf.baselines._rmnmf_rows import advance_rows, clean_rows, pack_basis, project_rows
 from fnmf.baselines._simplex import nonnegative_rows
 from fnmf.baselines._spectral import Laplacian, laplacian, polar_factor
-from fnmf.kmeans import fit_kmeans, kmeans_on
+from fnmf.kmeans import count_distinct, fit_kmeans, kmeans_on
 from fnmf.validation import check_choice, check_integer, check_real
 
 FIELDS = ("total", "reconstruction", "smoothness", "residual_data", "residual_sign")
@@ -269,8 +269,8 @@ class State:
 
 def scaled_indicator(X: np.ndarray, n_clusters: int, seed: int) -> np.ndarray:
     """Y (YᵀY)^{-1/2} of one k-means run; a column without samples is made orthonormal."""
-    distinct = len(np.unique(X, axis=0))
-    model = fit_kmeans(X, min(n_clusters, distinct), n_init=1, random_state=seed)
+    k = count_distinct(X, n_clusters)
+    model = fit_kmeans(X, k, n_init=1, random_state=seed)
     Y = np.zeros((len(X), n_clusters))
     Y[np.arange(len(X)), model.labels_] = 1.0
     sizes = Y.sum(axis=0)

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,7 +54,7 @@ class Method:
     label_rule : str
         How labels come about in the evaluation protocol.
     citation : str
-        The article.
+        The article; by default what the class has under "References".
     estimator : str
         ``"module:Class"``, imported on first use. Models of this class can be saved and loaded;
         without it, those of a ``factory`` that is a class.
@@ -98,6 +99,14 @@ class Method:
             module, _, name = self.estimator.partition(":")
             return getattr(importlib.import_module(module), name)
         return self.factory if inspect.isclass(self.factory) else None
+
+    def article(self) -> str:
+        """The article, on one line."""
+        told = inspect.getdoc(self.load_class()) if self.estimator and not self.citation else None
+        found = re.search(
+            r"^References\n-+\n(.*?)(?=\n\n|\Z)", told or "", re.MULTILINE | re.DOTALL
+        )
+        return " ".join(found[1].split()) if found else self.citation
 
     @property
     def stored_as(self) -> str:

@@ -32,6 +32,7 @@ from fnmf.cli._outputs import (
 from fnmf.cli._progress import working
 from fnmf.cli._show import console, show_summary
 from fnmf.io import ReadOptions, Recipe, Table
+from fnmf.kmeans import count_distinct
 from fnmf.persistence import save
 from fnmf.reporting.page import write_page
 from fnmf.reporting.summary import About, summarise
@@ -57,15 +58,10 @@ def few_different_rows(X: Any, n_clusters: Any) -> list[str]:
     """A remark if there are fewer different rows than clusters."""
     if not isinstance(n_clusters, int):
         return []
-    seen: set[Any] = set()
-    for i in range(X.shape[0]):
-        row = X[i : i + 1]
-        # The bytes of what is stored: equal rows are stored equally.
-        parts = (row,) if isinstance(row, np.ndarray) else (row.indices, row.data)
-        seen.add(tuple(part.tobytes() for part in parts))
-        if len(seen) >= n_clusters:
-            return []
-    shown = "all rows are equal" if len(seen) == 1 else f"there are only {len(seen)} different rows"
+    count = count_distinct(X, n_clusters)
+    if count >= n_clusters:
+        return []
+    shown = "all rows are equal" if count == 1 else f"there are only {count} different rows"
     return [f"{shown}; {n_clusters} clusters of them mean nothing"]
 
 

@@ -71,7 +71,7 @@ def _card(entry: Any) -> dict[str, Any]:
         "new_rows": hasattr(entry.load_class(), "predict"),
         "searched": {name: list(values) for name, values in entry.grid.items()},
         "in_tables": dict(entry.fixed),
-        "citation": entry.citation,
+        "citation": entry.article(),
     }
 
 
