@@ -191,7 +191,7 @@ class InterpretationMixin:
         """
         from fnmf.affinity import completed_new, kept_view
         from fnmf.execution import threads
-        from fnmf.explain import Case, explained
+        from fnmf.explain import Case, explained, first_samples
 
         check_is_fitted(self)
         check_integer("top", top, low=1)
@@ -233,21 +233,11 @@ class InterpretationMixin:
                     _names(self, feature_names),
                     top,
                     missing,
-                    _first_samples(fitted),
+                    first_samples(fitted.graph_rows, kept.shape[0]),
                     runner=runner,
                 )
             )
         return found.to_frame() if as_frame else found
-
-
-def _first_samples(fitted: FittedClusters) -> np.ndarray | None:
-    """The first sample that each of the rows kept is, if equal samples are kept once."""
-    if fitted.graph_rows is None:
-        return None
-    first = np.zeros(fitted.rows.shape[0], np.intp)
-    counting = np.flatnonzero(fitted.graph_rows >= 0)[::-1]
-    first[fitted.graph_rows[counting]] = counting
-    return first
 
 
 def _in_other_units(model: Any) -> bool:

@@ -239,6 +239,16 @@ def explained(case: Case) -> Explanation:
     )
 
 
+def first_samples(kept_at: np.ndarray | None, n_kept: int) -> np.ndarray | None:
+    """The first sample that each of the rows kept is, if equal samples are kept once."""
+    if kept_at is None:
+        return None
+    first = np.zeros(n_kept, np.intp)
+    counting = np.flatnonzero(kept_at >= 0)[::-1]
+    first[kept_at[counting]] = counting
+    return first
+
+
 def _nearest(case: Case) -> tuple[Neighbour, ...]:
     new, there = case.there
     k = min(_NEIGHBOURS + 1, there.shape[0] - 1)
