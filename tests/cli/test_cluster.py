@@ -70,7 +70,7 @@ def test_traps_are_named_and_the_remedies_work(run, tmp_path, write_customers):
     single = run(*words, "--shift", code=2).stderr
     assert single.splitlines()[-1].endswith("--missing median")
     run(*shlex.split(told.splitlines()[-1])[1:])
-    assert "1 missing cells are filled" in (tmp_path / "c.csv-clusters/run.json").read_text()
+    assert "1 missing cell is filled" in (tmp_path / "c.csv-clusters/run.json").read_text()
 
 
 def test_json_is_json(run, tmp_path, write_customers):

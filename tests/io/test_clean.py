@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from fnmf.io import Cleaning, Table, TableError, clean, read_table
+from fnmf.io import Cleaning, Recipe, Table, TableError, clean, read_table
 
 
 @pytest.fixture
@@ -49,6 +49,14 @@ def test_missing_cells_may_stay(table):
     new = Table(table.path, np.array([[-3.0, np.nan]]), ["a", "b"])
     clean(new, cleaning, fitted=True)
     np.testing.assert_array_equal(new.X, [[0, np.nan]])
+
+
+def test_a_missing_category_is_one_missing_cell(tmp_path):
+    table = Table(tmp_path, np.arange(8.0)[:, None], ["n"])
+    table.texts = {"plan": ["a", "b", "c", "", "a", "b", "c", "a"]}
+    Recipe.learn(table, missing="keep")
+    assert np.isnan(table.X).sum() == 3
+    assert any(note.startswith("1 missing cell stays missing") for note in table.notes)
 
 
 def test_abs(table):

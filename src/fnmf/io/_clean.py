@@ -94,6 +94,7 @@ def _missing(
         cleaning.fill = _fills(table.X, typical, choice)
     if place is None:
         return
+    count -= _repeated_gaps(table)
     where = f"{table.place(*place[:2])}: the value is missing"
     if choice == "error":
         found.append(TableError(where + _more(count), "missing"))
@@ -118,10 +119,19 @@ def _missing(
         by = "the median of their column" if choice == "median" else "0"
         if typical is not None and np.isfinite(typical[columns]).any():
             by += ", categories by the most frequent one"
-        text = f"{count:,} missing cells are filled by {by}"
+        text = f"{count:,} missing {'cell is' if count == 1 else 'cells are'} filled by {by}"
         table.notes.append(Note(text, "filled", why="the fit needs a value in every cell"))
         for column in columns:
             table.X[gaps[:, column], column] = cleaning.fill[column]
+
+
+def _repeated_gaps(table: Table) -> int:
+    """How many gaps of features are those of another feature of the same column of the file."""
+    if not table.sources:
+        return 0
+    columns = [table.sources.get(name) for name in table.names]
+    later = [k for k, name in enumerate(columns) if name is not None and name in columns[:k]]
+    return int(np.count_nonzero(np.isnan(table.X[:, later])))
 
 
 def _fills(X: np.ndarray, typical: np.ndarray | None, choice: str) -> np.ndarray:

@@ -124,7 +124,7 @@ class Encoding:
         days = {m.name: m.days(table.texts[m.name]) for m in self.moments if self.differences}
         blocks += [((days[a] - days[b]) / scale)[:, None] for a, b, scale in self.differences]
         table.X, table.names = np.hstack(blocks), [*table.names, *self.features]
-        table.texts = {}
+        table.texts, table.sources = {}, self.source_of()
 
     def typical(self, table: Table) -> np.ndarray:
         """The most frequent value of each category, NaN for all other features of ``table``."""

@@ -40,6 +40,8 @@ class Table:
         The column that names the rows.
     groups : dict of str to str
         The file of each column, if there were several.
+    sources : dict of str to str
+        The column of the file behind each feature that was made from text.
     """
 
     path: Path
@@ -53,6 +55,7 @@ class Table:
     image_shape: tuple[int, int] | None = None
     id_name: str | None = None
     groups: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict)
 
     def place(self, row: int, column: int | None = None) -> str:
         """Where a value is, in words: file, line or row, column."""
