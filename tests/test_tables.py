@@ -246,3 +246,26 @@ def test_clusters_of_all_rows_are_those_that_halves_of_the_sample_find():
         X[own] = centres[a] + (rng.normal(size=(own.sum(), d)) * spread) @ np.linalg.qr(turn)[0]
     model = RelevanceClusterer(k, random_state=0).fit(X - X.min(axis=0))
     assert clustering_accuracy(y, model.labels_) >= 0.75
+
+
+@pytest.mark.parametrize("model", [FNMF, RelevanceClusterer])
+def test_fewer_distinct_rows_than_clusters_are_no_structure(model):
+    """All three clusters are found, equal rows get equal labels, and two are said to be empty."""
+    rng = np.random.default_rng(0)
+    distinct = rng.random((3, 4))
+    which = rng.integers(3, size=300)
+    with pytest.warns(NoStructureWarning, match="2 of 5 clusters have no sample"):
+        fitted = model(5, random_state=0).fit(distinct[which])
+    assert fitted.structure_found_ is False
+    assert adjusted_rand_score(which, fitted.labels_) == 1
+    assert (fitted.feature_qvalues_ == 1).all()
+    assert model(3, random_state=0).fit(distinct[which]).structure_found_ is True
+
+
+@pytest.mark.parametrize("levels", [2, 3])
+@pytest.mark.parametrize("n_columns", [2, 3])
+def test_columns_of_few_values_that_share_nothing_are_no_structure(levels, n_columns):
+    """Rows that repeat each other are few, whatever they stand for."""
+    X = np.random.default_rng(0).integers(levels, size=(2000, n_columns)).astype(float)
+    with pytest.warns(NoStructureWarning):
+        assert RelevanceClusterer(levels + 1, random_state=0).fit(X).structure_found_ is False

@@ -16,7 +16,7 @@ from fnmf._compile import tell_first_compiling
 from fnmf._missing import Presence
 from fnmf._sklearn import as_random_state, has_callbacks
 from fnmf._starting import with_start
-from fnmf._weights import CountedRows, check_sample_weight, place_absent
+from fnmf._weights import CountedRows, check_sample_weight, place_absent, tell_empty_clusters
 from fnmf.choosing.consensus import consensus
 from fnmf.data import has_missing, is_dask, repeats, view_of
 from fnmf.factorization import (
@@ -107,6 +107,7 @@ def fit_estimator(
             fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)
     if counted is not None:
         fitted = counted.all_rows(fitted)
+        fitted = fitted if told is not None else tell_empty_clusters(fitted, settings.clusters)
     if presence is not None:
         fitted = presence.all_rows(fitted)
         fitted = fitted if told is None else presence.all_classes(fitted, told.known)

@@ -12,6 +12,7 @@ from fnmf._fitted import Fitted, FittedClusters
 from fnmf._settings import Settings
 from fnmf._sklearn import checked_weights
 from fnmf.data import Data, DistinctRows, View, as_counts, distinct_rows, is_dask, view_of
+from fnmf.exceptions import NoStructureWarning
 
 # Of more rows than this a copy without the few that repeat others is not worth its memory.
 _MANY = 100_000
@@ -114,6 +115,27 @@ class CountedRows:
             if isinstance(fitted, Fitted):
                 found["held_codes"] = fitted.embedding
         return replace(fitted, **found)
+
+
+def tell_empty_clusters(fitted: FittedClusters, n_clusters: int) -> Any:
+    """The record, without structure if clusters have no sample: fewer rows differ than that."""
+    labels = fitted.labels
+    if not isinstance(labels, np.ndarray) or fitted.feature_qvalues is None:
+        return fitted
+    empty = n_clusters - len(np.unique(labels))
+    if not empty:
+        return fitted
+    said = NoStructureWarning(
+        f"{empty} of {n_clusters} clusters have no sample, because so few rows of X differ; lower "
+        f"the number of clusters to {n_clusters - empty} or less."
+    )
+    others = [one for one in fitted.warnings if not isinstance(one, NoStructureWarning)]
+    return replace(
+        fitted,
+        structure_found=False,
+        feature_qvalues=np.ones_like(fitted.feature_qvalues),
+        warnings=(said, *others),
+    )
 
 
 def place_absent(estimator: Any, data: Data, weightless: np.ndarray, rows: np.ndarray) -> None:

@@ -265,8 +265,26 @@ def cluster_table(
     if clusters == "means":
         rng = np.random.RandomState(seed)
         return best_kmeans(rows.astype(np.float64), k, rng, 2 * defaults.starts, own)
-    graph = in_few_parts(small_graphs(rows, own), context.n_neighbors, k, defaults)
-    return partition(graph, k, seed, defaults=defaults).labels
+    if own is None:
+        graph = in_few_parts(small_graphs(rows), context.n_neighbors, k, defaults)
+        return partition(graph, k, seed, defaults=defaults).labels
+    # Rows that stand for many and are equal in these columns are one: where one of them belongs
+    # by chance, many samples would.
+    rows, place = _distinct(rows)
+    if len(rows) <= k:
+        return place
+    near = min(context.n_neighbors, len(rows) - 2)
+    graph = in_few_parts(small_graphs(rows, np.bincount(place, own)), near, k, defaults)
+    return partition(graph, k, seed, defaults=defaults).labels[place]
+
+
+def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct rows, and which of them every row is."""
+    # Adding 0 turns -0 into 0, whose bytes are others.
+    rows = np.ascontiguousarray(rows) + 0
+    keys = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    first, place = np.unique(keys, return_index=True, return_inverse=True)[1:]
+    return rows[first], place
 
 
 def _column_halves(
