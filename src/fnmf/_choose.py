@@ -15,7 +15,7 @@ from fnmf._settings import Settings
 from fnmf._sklearn import as_random_state
 from fnmf.choosing.number import NUMBERS, NumberOfClusters, choose_number
 from fnmf.data import has_missing
-from fnmf.validation import check_groups, check_integer
+from fnmf.validation import check_groups, check_integer, given_kinds
 
 __all__ = ["choose_n_components"]
 
@@ -74,6 +74,7 @@ def choose_n_components(
     model = FNMF("auto", random_state=random_state, n_jobs=n_jobs, **parameters)
     settings = Settings.of(model.get_params(deep=False))
     data = model._checked(X, reset=True)
+    settings = settings.with_kinds(given_kinds(model, data.shape[1]))
     presence = Presence.of(data) if has_missing(data) else None
     data = data if presence is None else presence.rows_with_values(data)
     if settings.feature_groups is not None:

@@ -77,6 +77,9 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         Group of each feature, a name or a number; groups count alike, however many features they
         have, as for :class:`fnmf.FNMF`.
 
+    column_kinds : dict, array-like of shape (n_columns,) or None, default=None
+        Kinds of columns of a table that shall not be found, as for :class:`fnmf.FNMF`.
+
     false_discovery_rate : float, default=0.1
         Features with a q-value of at most this are selected: about that share of them is there by
         chance.
@@ -178,6 +181,7 @@ class RelevanceClusterer(ClusterBase, SelectorMixin, ClusterMixin, BaseEstimator
         "row_norm",
         "column_units",
         "feature_groups",
+        "column_kinds",
         "random_state",
         "n_jobs",
         "verbose",

@@ -25,7 +25,7 @@ from fnmf.factorization import (
     Problem,
 )
 from fnmf.relevance.scheme import best_start
-from fnmf.validation import check_batch, components_of_frame, is_frame
+from fnmf.validation import check_batch, components_of_frame, given_kinds, is_frame
 
 _MAX_SEED = np.iinfo(np.int32).max
 
@@ -46,6 +46,7 @@ def fit_estimator(
     names = getattr(estimator, "feature_names_in_", None)
     if is_frame(settings.components):
         settings = replace(settings, components=components_of_frame(settings.components, names))
+    settings = settings.with_kinds(given_kinds(estimator, data.shape[1]))
     weights = None if sample_weight is None else check_sample_weight(sample_weight, data)
     presence = Presence.of(data) if has_missing(data) else None
     if batch is not None:

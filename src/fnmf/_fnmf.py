@@ -103,16 +103,13 @@ class FNMF(FactorisationBase):
     max_iter : int, default=300
         Most iterations of a start; with several rounds, of each.
     tol : float, default=1e-4
-        An iteration that changes the objective by less than ``tol`` and the representation by
-        less than ten times ``tol``, both relative, is the last.
+        Relative change of the objective, and a tenth of that of the codes, that ends a start.
     n_init : int, default=1
-        Starts, of which the one with the lowest objective is kept; with
-        ``weighting="relevance"`` the one that the judge of preparations likes best.
+        Starts, of which the one with the lowest objective, or the best score, is kept.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the starts and of k-means.
     n_jobs : int or None, default=None
-        Threads. ``None`` means as many as the linear algebra library would use. Results do
-        not depend on it.
+        Threads; ``None`` means those of the linear algebra library. Results do not depend on it.
     verbose : int, default=0
         1 prints what is done, 2 every tenth iteration too.
     feature_groups : array-like of shape (n_features,) or None, default=None
@@ -121,9 +118,12 @@ class FNMF(FactorisationBase):
         counts as one column: its features share one vote, so that all groups enter with the same
         scatter, and ``group_relevance_`` has the mean relevance of each. ``column_units="auto"``
         means ``"spread"`` then, but for tables.
+    column_kinds : dict, array-like of shape (n_columns,) or None, default=None
+        Kinds of columns of a table, ``"flag"``, ``"category"``, ``"integer"``, ``"ordinal"`` or
+        ``"continuous"``, by name, by position or for each column, None where it shall be found. A
+        category of a frame becomes a 0/1 feature for each level.
     components : array-like of shape (n_components, n_features) or None, default=None
-        Components that are known, in the units of X, and rows of NaN for those to be found. They
-        stay as they are but for their length. Not for ``weighting="paper"``.
+        Known ones in units of X, rows of NaN to be found; not for ``weighting="paper"``.
     warm_start : bool, default=False
         Whether a further ``fit`` starts from the factors of the last one.
 
@@ -142,8 +142,7 @@ class FNMF(FactorisationBase):
         otherwise the mean over the samples of the weightings they use; sums to 1.
     feature_relevance_ : ndarray of shape (n_features,)
         Share of each feature's variance that the clusters explain beyond what chance would
-        (three standard deviations above a shuffled feature), from 0 to 1, where the clusters
-        determine it; comparable across fits. Only for ``weighting="relevance"``.
+        (three standard deviations above a shuffled feature), 0 to 1. Only for ``"relevance"``.
     effective_features_ : ndarray of shape (n_weightings,)
         1 / Σ θ² of each weighting: over how many features it is spread.
     weighting_overlap_ : ndarray of shape (n_weightings, n_weightings)
@@ -153,11 +152,10 @@ class FNMF(FactorisationBase):
     graph_ : csr_array of shape (n_samples, n_samples) or None
         Neighbour graph; ``None`` too where samples are held to anchors.
     graph_rows_ : ndarray of shape (n_samples,)
-        Row of ``graph_`` that each sample is, -1 if its weight is 0. Only where samples have
-        weights or equal each other, and ``graph_`` has the distinct ones.
+        Row of ``graph_``, which has distinct samples of positive weight, of each sample, or -1.
     labels_ : ndarray of shape (n_samples,)
-        Cluster of each sample: with ``weighting="relevance"`` and a graph the partition of the
-        graph with the largest modularity that was found, otherwise k-means on ``embedding_``.
+        Cluster of each sample, by the graph or about means for ``weighting="relevance"`` with a
+        graph, otherwise by k-means on ``embedding_``.
     batch_relevance_ : ndarray of shape (n_features,)
         Share of each feature's variance that batches explain beyond chance, if there are any.
     batch_mixing_ : ndarray of shape (n_clusters,)
@@ -279,6 +277,7 @@ class FNMF(FactorisationBase):
         n_jobs: int | None = None,
         verbose: int = 0,
         feature_groups: Any = None,
+        column_kinds: Any = None,
         components: Any = None,
         warm_start: bool = False,
     ) -> None:
@@ -307,6 +306,7 @@ class FNMF(FactorisationBase):
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.feature_groups = feature_groups
+        self.column_kinds = column_kinds
         self.components = components
         self.warm_start = warm_start
 

@@ -52,6 +52,8 @@ class Settings:
     negative: str
     layers: tuple[int, ...] = ()
     feature_groups: Any = None
+    # The kind of each feature that was given, "" for the others.
+    column_kinds: np.ndarray | None = None
     # The batch of each row of the data, counted from 0; no parameter, but part of a fit.
     batch: np.ndarray | None = None
     components: Any = None
@@ -155,6 +157,16 @@ class Settings:
             feature_groups=groups,
             components=known,
         )
+
+    def with_kinds(self, kinds: np.ndarray | None) -> Self:
+        """The same for columns of given kinds, which only tables have."""
+        if kinds is None:
+            return self
+        if self.scheme != "relevance":
+            raise ValueError(
+                'column_kinds says how columns are weighted; use weighting="relevance".'
+            )
+        return replace(self, column_kinds=kinds)
 
     def with_batch(self, batch: np.ndarray) -> Self:
         """The same for rows that come in batches."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from fnmf.cli._errors import UsageError
 from fnmf.cli._progress import working
@@ -26,7 +27,7 @@ def read(path: Path, options: ReadOptions, problems: list[TableError] | None = N
 def read_and_learn(
     reader: Callable[[ReadOptions, list[TableError]], Table],
     reading: ReadOptions,
-    treatment: dict[str, str],
+    treatment: dict[str, Any],
     command: list[str],
     strict: bool,
 ) -> tuple[Table, Recipe]:

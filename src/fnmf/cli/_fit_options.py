@@ -121,6 +121,16 @@ class Model:
             show_default=False,
         ),
     ] = None
+    kind: Annotated[
+        list[str] | None,
+        option(
+            "Treatment of the data",
+            "What a column is, where that would be decided wrongly: flag, category (of a code such "
+            "as a region), ordinal, integer or continuous; may be repeated.",
+            metavar="COLUMN=KIND",
+            show_default=False,
+        ),
+    ] = None
     method: Annotated[
         str, option(_MODEL, "Any name 'fnmf methods' lists, or kmeans.", metavar="NAME")
     ] = "FNMF"

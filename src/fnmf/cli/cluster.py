@@ -74,6 +74,8 @@ def cluster(
 
         words = options.typed(context)
         if running.memory or running.scheduler or is_many(file):
+            if model.kind:
+                raise UsageError("--kind needs the whole table in memory; leave it out.")
             from fnmf.cli._large import Where, large_run
 
             where = Where(file, running.memory, running.scheduler, model.jobs, words)
@@ -99,6 +101,7 @@ def _plain_run(
 ) -> "Run":
     """A run over a table in memory, yet to be fitted."""
     from fnmf.cli._data import read_and_learn
+    from fnmf.cli._kinds import check_kinds, kinds_by_column
     from fnmf.cli._known import check_batch_option, most_frequent, take_batches
     from fnmf.cli._models import make_model, recommend
     from fnmf.cli._run import Run, parse_shape
@@ -106,12 +109,15 @@ def _plain_run(
     model, treatment, reading = groups
     file = sources.files[0]
     how = replace(reading.options(), transpose=treatment.transpose, keep_texts=treatment.keep_texts)
+    kinds = kinds_by_column(model.kind, transpose=treatment.transpose)
+    categories = [name for name, kind in kinds.items() if kind == "category"]
+    how = replace(how, texts=categories)
     if model.known is not None:
         how = replace(how, label_column=model.known)
     if model.batch is not None:
         check_batch_option(model, reading, estimator)
         how = replace(how, label_column=model.batch)
-    learnt = treatment.recipe(estimator)
+    learnt: dict[str, Any] = treatment.recipe(estimator) | {"categories": categories}
     table, recipe = read_and_learn(sources.read, how, learnt, words, treatment.strict)
     recipe.transpose = treatment.transpose
     reading.add_labels(table)
@@ -122,7 +128,8 @@ def _plain_run(
             f"-k {model.clusters} is more than the {n_rows} rows of {file}; choose fewer."
         )
     together = sources.groups(table, recipe)
-    _set_groups(estimator, recipe, together)
+    check_kinds(file, kinds, recipe, table)
+    _set_columns(estimator, recipe, together, kinds)
     choice, known = None, None
     batch = None if model.batch is None else take_batches(table, model.batch, how.na_values)
     if model.known is not None:
@@ -137,7 +144,7 @@ def _plain_run(
         choice = recommend(recipe.prepare(rows), estimator, model.seed, model.jobs)
         estimator = make_model(model, choice.n_components)
         _enough_rows(file, n_rows, model, estimator)
-        _set_groups(estimator, recipe, together)
+        _set_columns(estimator, recipe, together, kinds)
     restarts = model.restarts
     if restarts is None:
         restarts = 3 if n_rows * n_columns <= _SMALL and batch is None else 0
@@ -158,9 +165,17 @@ def _enough_rows(file: Path, n_rows: int, model: Model, estimator: Any) -> None:
         estimator.set_params(n_neighbors=n_rows - 2)
 
 
-def _set_groups(estimator: Any, recipe: "Recipe", asked: Any) -> None:
-    """Tell a model the groups asked for, or which features are the values of one column."""
-    known = estimator.get_params(deep=False)
+def _set_columns(estimator: Any, recipe: "Recipe", asked: Any, kinds: dict[str, str]) -> None:
+    """Tell a model the kinds and groups asked for, or which features are one column."""
+    known, encoded = estimator.get_params(deep=False), set(recipe.columns) - set(recipe.sources)
+    given = [
+        None if name in encoded else kinds.get(source)
+        for name, source in zip(recipe.columns, recipe.sources, strict=True)
+    ]
+    if any(given):
+        if "column_kinds" not in known:
+            raise UsageError(f"{type(estimator).__name__} knows no kinds of columns; use FNMF.")
+        estimator.set_params(column_kinds=given)
     if asked is not None:
         if "feature_groups" not in known:
             raise UsageError(f"{type(estimator).__name__} knows no groups of columns; use FNMF.")

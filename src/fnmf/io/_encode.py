@@ -177,17 +177,21 @@ class Encoding:
         return cls(categories, moments, differences)
 
 
-def learn_encoding(table: Table, everything: bool = True) -> Encoding:
+def learn_encoding(
+    table: Table, everything: bool = True, categories: Sequence[str] = ()
+) -> Encoding:
     """Encode the columns of text that a table has kept, in place, and note how.
 
-    Without ``everything`` dates and text that hardly repeats are left out.
+    Without ``everything`` dates and text that hardly repeats are left out; those named by
+    ``categories`` are categories whatever they hold.
     """
     encoding = Encoding()
     left_out, dates = [], []
     for name, cells in table.texts.items():
-        form = date_form(cells)
+        asked = name in categories
+        form = None if asked else date_form(cells)
         if form is None:
-            code = _category(name, cells, 0.0 if everything else _COVERED)
+            code = _category(name, cells, 0.0 if everything or asked else _COVERED)
             if code is None:
                 left_out.append(name)
             else:
@@ -206,19 +210,25 @@ def learn_encoding(table: Table, everything: bool = True) -> Encoding:
     check_not_empty(
         table.X.shape[0], table.X.shape[1] + len(encoding.sources), table.path, [*table.texts]
     )
-    table.notes += _notes(encoding, left_out, dates)
+    table.notes += _notes(encoding, left_out, dates, categories)
     encoding.apply(table)
     return encoding
 
 
-def _notes(encoding: Encoding, left_out: list[str], dates: list[str]) -> Iterator[Note]:
+def _notes(
+    encoding: Encoding, left_out: list[str], dates: list[str], asked: Sequence[str]
+) -> Iterator[Note]:
     flags = [f"{c.name}={c.values[-1]}" for c in encoding.categories if c.flag]
-    many = [c.name for c in encoding.categories if not c.flag]
+    many = [c.name for c in encoding.categories if not c.flag and c.name not in asked]
+    given = [c.name for c in encoding.categories if not c.flag and c.name in asked]
     if flags:
         yield Note(f"flags, 1 or 0: {listed(flags)}", "left_out", why="they have two values")
     if many:
         why = "text that repeats; the values of a column count as one"
         yield Note(f"categories: {listed(many)}", "left_out", why=why)
+    if given:
+        why = "you said so; the values of a column count as one"
+        yield Note(f"categories: {listed(given)}", why=why)
     if encoding.moments:
         yield Note(f"dates turned into features: {listed([m.name for m in encoding.moments])}")
     yield from notes_of_left_out("dates", dates)

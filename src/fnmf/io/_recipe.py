@@ -1,5 +1,6 @@
 """The way of a table into a model, stored with the model so that new rows go the same way."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -72,18 +73,19 @@ class Recipe:
         normalize: str = "samples",
         scale: str = "none",
         texts: str = "all",
+        categories: Sequence[str] = (),
         problems: list[TableError] | None = None,
     ) -> "Recipe":
         """Treat the training table in place and note how.
 
         Of the columns of text that the table has kept all are encoded (``texts="all"``), or only
-        flags and categories (``"categories"``). What the choices do not cover is raised, or added
-        to ``problems``.
+        flags and categories (``"categories"``); those named by ``categories`` are. What the choices
+        do not cover is raised, or added to ``problems``.
         """
         check_choice("scale", scale, ("none", "max"))
         check_choice("texts", texts, ("all", "categories"))
         found: list[TableError] = []
-        encoding = learn_encoding(table, texts == "all") if table.texts else None
+        encoding = learn_encoding(table, texts == "all", categories) if table.texts else None
         cleaning = Cleaning(missing, negative)
         typical = None if encoding is None else encoding.typical(table)
         clean(table, cleaning, typical=typical, problems=found)

@@ -219,6 +219,13 @@ def fit_warnings(
                 "share, and compare n_clusters or leave columns out."
             )
         )
+    if settings.column_kinds is not None and choice.columns is None and choice.candidates:
+        said.append(
+            UserWarning(
+                "column_kinds has no effect: X is not treated as a table, which has at most 100 "
+                "columns of different units."
+            )
+        )
     live = np.count_nonzero(found.live)
     used = np.count_nonzero(choice.weights.top)
     if used <= settings.clusters and used < defaults.negligible * live:

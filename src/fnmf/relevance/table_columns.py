@@ -9,7 +9,7 @@ import numpy as np
 from fnmf.kmeans import best_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
-# Kinds of columns, as ``column_kinds_`` names them.
+# Kinds of columns, as ``column_kinds_`` names them; "ordinal" is given only, and an integer.
 FLAG, CATEGORY, INTEGER, CONTINUOUS, CONSTANT = (
     "flag",
     "category",
@@ -19,8 +19,13 @@ FLAG, CATEGORY, INTEGER, CONTINUOUS, CONSTANT = (
 )
 
 
-def column_kinds(rows: np.ndarray, groups: np.ndarray, defaults: Defaults = DEFAULTS) -> np.ndarray:
-    """The kind of every feature, (d,) strings.
+def column_kinds(
+    rows: np.ndarray,
+    groups: np.ndarray,
+    defaults: Defaults = DEFAULTS,
+    given: np.ndarray | None = None,
+) -> np.ndarray:
+    """The kind of every feature, (d,) strings; those that are ``given``, not "", are not found.
 
     Missing cells are NaN. ``"flag"``: two values; ``"category"``: one of several 0/1 features
     that exclude each other; ``"integer"``: few whole numbers; ``"constant"``; all others are
@@ -30,11 +35,14 @@ def column_kinds(rows: np.ndarray, groups: np.ndarray, defaults: Defaults = DEFA
     totals, known = np.where(missing, 0, rows) @ members, missing @ members == 0
     highest = totals.max(axis=0, where=known, initial=-np.inf)
     exclusive = (highest == totals.min(axis=0, where=known, initial=np.inf))[groups]
-    kinds = []
-    for values, one_of in zip(rows.T, exclusive, strict=True):
+    kinds: list[str] = []
+    asked = np.full(len(groups), "") if given is None else given
+    for values, one_of, kind in zip(rows.T, exclusive, asked, strict=True):
         levels = np.unique(values[~np.isnan(values)])
         if len(levels) < 2:
             kinds.append(CONSTANT)
+        elif kind:
+            kinds.append(_possible(str(kind), len(levels), len(kinds)))
         elif len(levels) == 2:
             kinds.append(CATEGORY if one_of else FLAG)
         elif len(levels) <= defaults.integer_levels and np.all(levels == np.round(levels)):
@@ -42,6 +50,21 @@ def column_kinds(rows: np.ndarray, groups: np.ndarray, defaults: Defaults = DEFA
         else:
             kinds.append(CONTINUOUS)
     return np.array(kinds)
+
+
+def _possible(kind: str, n_levels: int, feature: int) -> str:
+    """A kind that was given, for a feature of so many levels."""
+    if n_levels <= {CONSTANT: 1, FLAG: 2, CATEGORY: 2}.get(kind, n_levels):
+        return kind
+    remedy = "leave it out of column_kinds"
+    if kind == CATEGORY:
+        remedy = (
+            "pass a frame of pandas or Polars, of which categories become a 0/1 feature for each "
+            "level, or encode it with sklearn.preprocessing.OneHotEncoder"
+        )
+    raise ValueError(
+        f"column_kinds calls feature {feature} {kind}, but it has {n_levels} values; {remedy}."
+    )
 
 
 def column_groups(

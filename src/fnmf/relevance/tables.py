@@ -90,7 +90,7 @@ def as_table(
     rows, known = (np.where(live, values, rows[0]) for values in (rows, known))
     if len(np.unique(groups[live])) > defaults.table_columns:
         return None
-    kinds, given = column_kinds(known, groups, defaults), known
+    kinds, given = column_kinds(known, groups, defaults, settings.column_kinds), known
     if share_units(known[:, live], groups[live], kinds[live], defaults):
         return None
     # Zeros of sparse rows cannot be capped.

@@ -1,6 +1,6 @@
 """Checks of parameters and data, all of them before any work is done."""
 
-from fnmf.validation._categories import with_categories_encoded
+from fnmf.validation._categories import KINDS, given_kinds, with_categories_encoded
 from fnmf.validation._checks import (
     STARTS,
     check_choice,
