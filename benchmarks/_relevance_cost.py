@@ -9,11 +9,9 @@ from fnmf.datasets import make_planted_subspaces, unit_rows
 from fnmf.execution import threads
 from fnmf.factorization.solver import ExecutionContext, Factors, Stopping, solve
 from fnmf.factorization.terms import (
-    EvenRows,
     Objective,
     PaperWeighting,
     ResidualWeighting,
-    UnitBasis,
     Weighting,
     graph_ties,
     uniform_weights,
@@ -39,7 +37,7 @@ def cost() -> float:
 
     def seconds(view: View, weights: np.ndarray, weighting: Weighting) -> float:
         ties = graph_ties(graph, 10.0, view.dtype)
-        objective = Objective(weighting, ties, EvenRows(), UnitBasis(), shared=False)
+        objective = Objective(weighting, ties, shared=False)
         P = np.full((n, 3), 1 / 3, np.float32)
         factors = Factors(*(part.copy() for part in start), P, weights.copy())
         with threads(2) as runner:

@@ -12,8 +12,6 @@ from fnmf.data import view_of
 from fnmf.execution import threads
 from fnmf.factorization.solver import ExecutionContext, Factors, Stopping, solve
 from fnmf.factorization.terms import (
-    EvenRows,
-    FreeBasis,
     Objective,
     PaperWeighting,
     graph_ties,
@@ -60,7 +58,7 @@ def fnmf_iteration(
     n, d = view.shape
     live = np.ones(d, bool)
     ties = graph_ties(random_graph(n, view.dtype), 1.0, view.dtype)
-    objective = Objective(PaperWeighting(1.0, live), ties, EvenRows(), FreeBasis(), shared)
+    objective = Objective(PaperWeighting(1.0, live), ties, shared, unit=False)
     stopping = Stopping(max_iter=iterations, tol=0)
     with threads(THREADS) as runner:
         machine = ExecutionContext(view, runner)

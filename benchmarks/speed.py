@@ -21,12 +21,9 @@ from fnmf.data import view_of
 from fnmf.execution import threads
 from fnmf.factorization.solver import ExecutionContext, Factors, Progress, Stopping, solve
 from fnmf.factorization.terms import (
-    EvenRows,
     FixedWeighting,
-    FreeBasis,
     Objective,
     PaperWeighting,
-    UnitBasis,
     graph_ties,
     uniform_weights,
 )
@@ -97,9 +94,8 @@ def _seconds_to(
     objective = Objective(
         PaperWeighting(terms["diversity"], live) if learned else FixedWeighting(),
         graph_ties(S, terms["smoothness"], view.dtype),
-        EvenRows(),
-        UnitBasis() if terms["normalize"] else FreeBasis(),
         shared=not learned,
+        unit=terms["normalize"],
     )
     stopping = Stopping(max_iter=300, tol=0)
 

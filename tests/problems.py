@@ -11,12 +11,9 @@ from fnmf.data import view_of
 from fnmf.execution import Threads
 from fnmf.factorization.solver import ExecutionContext, Factors, Stopping, solve
 from fnmf.factorization.terms import (
-    EvenRows,
     FixedWeighting,
-    FreeBasis,
     Objective,
     PaperWeighting,
-    UnitBasis,
     graph_ties,
 )
 from oracle import Problem, State
@@ -90,9 +87,8 @@ class Options:
     tol: float = 0.0
 
     def objective(self, graph, dtype):
-        basis = UnitBasis() if self.normalize else FreeBasis()
         ties = graph_ties(graph, self.smoothness, dtype)
-        return Objective(self.weighting, ties, EvenRows(), basis, self.shared)
+        return Objective(self.weighting, ties, self.shared, self.normalize)
 
 
 def options_of(problem, shared, solver, learn=True, **others):

@@ -13,17 +13,13 @@ from fnmf.execution import Threads
 from fnmf.factorization.solver import ExecutionContext, Stopping, solve
 from fnmf.factorization.terms import (
     RULES,
-    EvenRows,
     FixedWeighting,
-    FreeBasis,
     GraphTies,
     Kinds,
     NoTies,
     Objective,
     PaperWeighting,
     ResidualWeighting,
-    RobustRows,
-    UnitBasis,
     WithoutLists,
 )
 from fnmf.relevance.scheme import SCHEMES
@@ -54,8 +50,7 @@ TIES = {
     "graph": GraphTies(sp.csr_array(PROBLEM.S), 0.3, np.dtype(float)),
     "product": ProductTies(Z, 0.3),
 }
-ROWS = {"even": EvenRows(), "robust": RobustRows()}
-BASES = {"free": FreeBasis(), "unit": UnitBasis()}
+ROWS = {"even": False, "robust": True}
 
 
 def reason(weighting, ties, rows, shared, solver):
@@ -73,10 +68,10 @@ def reason(weighting, ties, rows, shared, solver):
 
 @pytest.mark.parametrize("solver", RULES)
 @pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("basis", BASES)
-def test_a_pair_falls_or_is_refused(solver, shared, basis):
+@pytest.mark.parametrize("unit", [False, True])
+def test_a_pair_falls_or_is_refused(solver, shared, unit):
     for weighting, ties, rows in itertools.product(WEIGHTINGS, TIES, ROWS):
-        objective = Objective(WEIGHTINGS[weighting], TIES[ties], ROWS[rows], BASES[basis], shared)
+        objective = Objective(WEIGHTINGS[weighting], TIES[ties], shared, unit, ROWS[rows])
         # The robust loss has one weighting: lengths of residuals have no shares.
         state = make_state(PROBLEM, 3, 3, 1 if rows == "robust" else 2, shared)
         factors = factors_of(state, shared)
@@ -96,7 +91,7 @@ def test_ties_without_lists_pull_like_the_graph_they_stand_for():
     S = Z @ Z.T
     results = []
     for ties in (ProductTies(Z, 0.3), GraphTies(sp.csr_array(S), 0.3, np.dtype(float))):
-        objective = Objective(FixedWeighting(), ties, EvenRows(), UnitBasis(), True)
+        objective = Objective(FixedWeighting(), ties, shared=True)
         factors = factors_of(make_state(PROBLEM, 3, 3, 1, True), True)
         context = ExecutionContext(view_of(PROBLEM.X), Threads(1))
         results.append(solve(context, objective, factors, "mu", Stopping(max_iter=20, tol=0)))
@@ -117,7 +112,7 @@ def test_what_the_estimator_offers_fits_together(weighting, assignment, solver, 
 
 def test_a_misfit_is_refused_before_the_data_are_looked_at(monkeypatch):
     def kinds(settings):
-        return Kinds(FixedWeighting, ProductTies, EvenRows, UnitBasis, True)
+        return Kinds(FixedWeighting, ProductTies, shared=True)
 
     monkeypatch.setattr(SCHEMES["uniform"], "kinds", kinds)
     model = FNMF(3, weighting="uniform", solver="hals")

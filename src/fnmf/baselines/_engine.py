@@ -28,9 +28,7 @@ from fnmf.factorization.solver import (
     solve,
 )
 from fnmf.factorization.terms import (
-    EvenRows,
     FixedWeighting,
-    FreeBasis,
     Objective,
     graph_ties,
 )
@@ -77,7 +75,8 @@ class EngineFactorisation(WeightedCompetitor, Factorisation):
     """
 
     _non_negative = True
-    _row_weights: EvenRows = EvenRows()
+    # Whether lengths of residuals are added up, not their squares.
+    _robust = False
 
     def __init__(
         self,
@@ -181,9 +180,9 @@ class EngineFactorisation(WeightedCompetitor, Factorisation):
         objective = Objective(
             weighting=FixedWeighting(),
             ties=graph_ties(graph, self._smoothness(), view.dtype, each),
-            rows=self._row_weights,
-            basis=FreeBasis(),
             shared=True,
+            unit=False,
+            robust=self._robust,
         )
         stopping = Stopping(max_iter=self.max_iter, min_iter=_MIN_ITER, tol=float(self.tol))
         context = ExecutionContext(view, runner)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from fnmf.baselines._engine import EngineFactorisation
-from fnmf.factorization.terms import RobustRows
 
 
 class NMF(EngineFactorisation):
@@ -75,7 +74,7 @@ class RNMF(EngineFactorisation):
     ((60, 3), (3, 12))
     """
 
-    _row_weights = RobustRows()
+    _robust = True
 
     def _factors_of_rows(self, weights: np.ndarray) -> np.ndarray:
         """The weights themselves: lengths of residuals count, not their squares."""

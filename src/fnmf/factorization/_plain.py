@@ -44,15 +44,12 @@ from fnmf.factorization.solver import (
     solve,
 )
 from fnmf.factorization.terms import (
-    EvenRows,
     FixedWeighting,
-    FreeBasis,
     GraphTies,
     Kinds,
     NoTies,
     Objective,
     PaperWeighting,
-    UnitBasis,
     Weighting,
     collapsed,
     effective_features,
@@ -121,8 +118,7 @@ class PlainScheme(Scheme):
     @classmethod
     def kinds(cls, settings: Settings) -> Kinds:
         ties = NoTies if settings.graph is None or settings.smoothness == 0 else GraphTies
-        basis = UnitBasis if settings.normalize_components else FreeBasis
-        return Kinds(cls.weighting_kind, ties, EvenRows, basis, cls.is_shared(settings))
+        return Kinds(cls.weighting_kind, ties, cls.is_shared(settings))
 
     @staticmethod
     def is_shared(settings: Settings) -> bool:
@@ -241,9 +237,8 @@ class PlainScheme(Scheme):
         objective = Objective(
             weighting=self.weighting(),
             ties=graph_ties(graph, float(settings.smoothness), self.problem.view.dtype, self.root),
-            rows=EvenRows(),
-            basis=UnitBasis() if settings.normalize_components else FreeBasis(),
             shared=self.shared,
+            unit=settings.normalize_components,
         )
         stopping = Stopping(max_iter=settings.max_iter, tol=float(settings.tol))
         observe = progress.iterations(lambda step: self._model(step.factors, graph))

@@ -35,7 +35,8 @@ _ROUNDS, _LEAST = 5, 1e-3
 
 def sample_size(n: int, entries: float, defaults: Defaults = DEFAULTS) -> int:
     """How many of n rows with so many entries each are begun with; 0 for none."""
-    wanted = defaults.most_sample_rows
+    # Half of the fewest rows that have anchors: more would save little.
+    wanted = defaults.exact_rows // 2
     size = int(min(wanted, _MOST_ENTRIES / max(entries, 1)))
     # Few rows are not worth a sample, nor is one of much fewer rows than wanted.
     return size if n > 2 * wanted and 2 * size >= wanted else 0

@@ -231,7 +231,8 @@ def search_on_sample(
 ) -> SampleSearch:
     """A sample of the rows, and all candidates tried on it."""
     wanted = max(defaults.sample_rows, defaults.samples_per_cluster * n_clusters)
-    most = min(wanted, defaults.most_sample_rows)
+    # No more than factors of many rows are begun with.
+    most = min(wanted, defaults.exact_rows // 2)
     sample = drawn(statistics.view.shape[0], most, np.random.RandomState(seed))
     refreshes = settings.graph_refresh
     refreshes = defaults.refreshes if refreshes is None else refreshes

@@ -86,7 +86,7 @@ class Defaults:
     explained_weight: float = 3.0
 
     # 4. Affinity
-    # More rows than this have anchors instead of a graph; results/holding.csv.
+    # More rows have anchors, not a graph, and factors begun on half as many; results/holding.csv.
     exact_rows: int = 10_000
     # Most neighbours of a graph that falls into parts, whose time they bound; none added: -.0013.
     most_neighbors: int = 80
@@ -122,14 +122,6 @@ class Defaults:
     chance_price: float = 0.8
     # Weight of the eigengap; exact on .97 of planted sets, .87 without (0.1: .98).
     eigengap_weight: float = 0.05
-
-    @property
-    def most_sample_rows(self) -> int:
-        """Rows of a sample at most: half of the fewest that have anchors, or it would save little.
-
-        The search explores no more, and the factors of more rows converge on so many first.
-        """
-        return self.exact_rows // 2
 
 
 DEFAULTS = Defaults()

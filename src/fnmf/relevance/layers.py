@@ -14,7 +14,7 @@ from fnmf.data import view_of
 from fnmf.execution import Runner
 from fnmf.factorization import SolverRun, initial_factors
 from fnmf.factorization.solver import ExecutionContext, Factors, product, solve
-from fnmf.factorization.terms import EvenRows, Objective, ResidualWeighting, UnitBasis
+from fnmf.factorization.terms import Objective, ResidualWeighting
 from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.factors import column_norms, few_iterations
 from fnmf.relevance.results import FoundClusters
@@ -54,7 +54,7 @@ def finer_layers(
     if found.affinity.anchors is None:
         # Fewer iterations do; anchors have no lists of neighbours, which it needs.
         run = run._replace(solver="hals")
-    objective = replace(run.objective, basis=UnitBasis())
+    objective = replace(run.objective, layered=False)
     first = solve(run.context, objective, start, run.solver, run.stopping).factors
     found = _with_codes(found, first.V, settings, seed, run.context.runner)
     layers, codes = [first.U], first.V
@@ -114,9 +114,7 @@ def _solved(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Codes and basis of codes, along the ties of ``run``, from a start."""
     dtype = codes.dtype
-    objective = Objective(
-        ResidualWeighting(), run.objective.ties, EvenRows(), UnitBasis(), shared=True
-    )
+    objective = Objective(ResidualWeighting(), run.objective.ties, shared=True)
     # One assignment and one weighting, in which everything counts.
     factors = Factors(U, V, np.ones((1, 1), dtype), np.ones((1, codes.shape[1])))
     context = ExecutionContext(view_of(codes), run.context.runner)

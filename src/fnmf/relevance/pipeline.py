@@ -57,7 +57,7 @@ from fnmf.factorization.solver import (
     exact_codes,
     solve,
 )
-from fnmf.factorization.terms import EvenRows, LayeredBasis, Objective, UnitBasis
+from fnmf.factorization.terms import Objective
 from fnmf.kmeans import cluster_codes
 from fnmf.relevance.batches import batch_effect, largest_batch, moments_within_batches
 from fnmf.relevance.choice import Choice, choose_preparation
@@ -287,8 +287,7 @@ def _solver_run(inputs: Inputs, found: FoundClusters, start: InitialFit) -> tupl
     strength = float(settings.smoothness) * prepared.varying * used
     ties = ties_along(found.affinity, strength, view.dtype)
     shared = len(start.factors.P) == 1
-    basis = LayeredBasis() if settings.layers else UnitBasis()
-    objective = Objective(start.weighting, ties, EvenRows(), basis, shared)
+    objective = Objective(start.weighting, ties, shared, layered=bool(settings.layers))
     floor = defaults.negligible * view.total * prepared.energy
     stopping = Stopping(
         settings.max_iter,

@@ -14,13 +14,10 @@ from fnmf._settings import Settings
 from fnmf.execution import Runner
 from fnmf.factorization import GivenScheme, PaperScheme, Problem, Scheme, StartResult, UniformScheme
 from fnmf.factorization.terms import (
-    EvenRows,
     GraphTies,
     Kinds,
-    LayeredBasis,
     NoTies,
     ResidualWeighting,
-    UnitBasis,
 )
 from fnmf.relevance.new_rows import (
     comparable_rows,
@@ -53,9 +50,8 @@ class RelevanceScheme(Scheme):
     @classmethod
     def kinds(cls, settings: Settings) -> Kinds:
         ties = NoTies if settings.graph is None or settings.smoothness == 0 else GraphTies
-        basis = LayeredBasis if settings.layers else UnitBasis
         shared = settings.assignment == "shared" or settings.n_weightings == 1
-        return Kinds(ResidualWeighting, ties, EvenRows, basis, shared)
+        return Kinds(ResidualWeighting, ties, shared, layered=bool(settings.layers))
 
     @classmethod
     def most_iterations(cls, settings: Settings) -> int:

@@ -15,7 +15,7 @@ def step_basis(
     sweeps: Sweeps, factors: Factors, targets: np.ndarray, grams: np.ndarray
 ) -> tuple[np.ndarray, float]:
     """Update U and rescale; returns U before the rescaling, and the term of the ties after it."""
-    unit = sweeps.objective.basis.unit
+    unit = sweeps.objective.unit
     gains = gains_of(sweeps, factors)
     roughness = sweeps.refresh_ties(factors.V)
     step = _with_ties(grams, gains, roughness) if unit else (grams, gains)

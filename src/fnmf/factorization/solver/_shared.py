@@ -20,7 +20,7 @@ def shared_multiplicative_iteration(sweeps: Sweeps, factors: Factors) -> tuple[f
     grams = squares[:, None, None] * sums.codes_gram
     targets = sweeps.effective_weights(factors)[:, None] * sums.codes_cross
     U, smoothness = step_basis(sweeps, factors, targets, grams)
-    if sweeps.objective.rows.robust:
+    if sweeps.objective.robust:
         return sums.loss, smoothness
     energy = squares[:, None] * sums.column_energy
     along = float(np.vdot(U, targets))

@@ -225,7 +225,7 @@ class Sweeps:
         context, layout, V = self.context, self.context.layout, factors.V
         basis = layout.pack_basis(self._weighted_basis(factors))
         hessian = self._shared_hessian(factors)[0].astype(self._dtype)
-        robust = self.objective.rows.robust
+        robust = self.objective.robust
         tied, ties, strength = self._pulling()
         step = _STEPS[self.rule.name], robust, self.follows
         work = SharedWork(layout, basis, hessian, ties, strength, *step)

@@ -1,20 +1,15 @@
-"""What is minimised: feature weights, ties between samples, sample weights, basis."""
+"""What is minimised: feature weights, ties between samples, and how they go together."""
 
 from fnmf.factorization.terms._anchors import AnchorTies, WithoutLists
 from fnmf.factorization.terms._objective import (
     RULES,
     Edges,
-    EvenRows,
-    FreeBasis,
     GraphTies,
     Kinds,
-    LayeredBasis,
     NoTies,
     Objective,
-    RobustRows,
     Rule,
     Ties,
-    UnitBasis,
     graph_ties,
 )
 from fnmf.factorization.terms._paper import PaperWeighting, collapsed, uniform_weights

@@ -140,52 +140,28 @@ class Rule:
 RULES = {rule.name: rule for rule in (Rule("mu"), Rule("mu-fast"), Rule("hals", in_turn=True))}
 
 
-class EvenRows:
-    """All samples alike: squared residuals."""
-
-    # Whether a sample counts with one over the length of its residual.
-    robust: ClassVar[bool] = False
-
-
-class RobustRows(EvenRows):
-    """Lengths of residuals instead of their squares, the ℓ2,1 loss."""
-
-    robust: ClassVar[bool] = True
-
-
-class FreeBasis:
-    """Components of any length."""
-
-    # Whether components have unit length, and whether they are a product of several layers.
-    unit: ClassVar[bool] = False
-    layered: ClassVar[bool] = False
-
-
-class UnitBasis(FreeBasis):
-    """Components of unit length.
-
-    The term of the ties is then β Σ_a ‖u_a‖² v_aᵀ L v_a, which no rescaling of a component
-    changes, so the objective falls although the columns of U are set to unit length.
-    """
-
-    unit: ClassVar[bool] = True
-
-
-class LayeredBasis(UnitBasis):
-    """A product of non-negative layers, with components of unit length."""
-
-    layered: ClassVar[bool] = True
-
-
 @dataclass(frozen=True)
 class Kinds:
-    """Which terms an objective has: enough to say whether they fit, before any work is done."""
+    """What decides whether the terms of an objective fit, before any work is done.
+
+    Attributes
+    ----------
+    weighting, ties : type
+        Those of the terms.
+    shared : bool
+        Whether all samples mix the weightings in the same way.
+    robust : bool
+        Whether lengths of residuals are added up, not their squares: the ℓ2,1 loss, in which a
+        sample counts with one over the length of its residual.
+    layered : bool
+        Whether the basis is a product of several layers.
+    """
 
     weighting: type[Weighting]
     ties: type[Ties]
-    rows: type[EvenRows]
-    basis: type[FreeBasis]
     shared: bool
+    robust: bool = False
+    layered: bool = False
 
     def check(self, rule: Rule) -> None:
         """Raise unless the terms fit each other and the solver."""
@@ -199,14 +175,14 @@ class Kinds:
                 f"each as a list of neighbours, which {self.ties.__name__} does not have; use "
                 '"mu" or "mu-fast"'
             )
-        if rule.in_turn and self.basis.layered:
+        if rule.in_turn and self.layered:
             yield (
                 f'solver="{rule.name}" minimises over one coordinate of the basis after the other, '
                 'which layers do not have; use "mu" or "mu-fast"'
             )
-        if not self.rows.robust:
+        if not self.robust:
             return
-        name = self.rows.__name__
+        name = "The robust loss"
         if not self.shared:
             yield (
                 f"{name} counts samples by their residuals, which a sweep knows only if all "
@@ -230,21 +206,25 @@ class Objective:
 
     Attributes
     ----------
-    weighting, ties, rows, basis
+    weighting, ties
         The terms.
-    shared : bool
-        Whether all samples mix the weightings in the same way.
+    shared, robust, layered : bool
+        As for ``Kinds``.
+    unit : bool
+        Whether components have unit length. The term of the ties is then β Σ_a ‖u_a‖² v_aᵀ L v_a,
+        which no rescaling of a component changes, so the objective falls although the columns of U
+        are set to unit length.
     """
 
     weighting: Weighting
     ties: Ties
-    rows: EvenRows
-    basis: FreeBasis
     shared: bool
+    unit: bool = True
+    robust: bool = False
+    layered: bool = False
 
     @property
     def kinds(self) -> Kinds:
         """Which terms it has."""
-        return Kinds(
-            type(self.weighting), type(self.ties), type(self.rows), type(self.basis), self.shared
-        )
+        kinds = type(self.weighting), type(self.ties)
+        return Kinds(*kinds, self.shared, self.robust, self.layered)
