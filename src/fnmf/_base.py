@@ -12,17 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin
 
 from fnmf._fitted import Fitted, FittedClusters
 from fnmf._interpretation import InterpretationMixin
-from fnmf._missing import largest_where_empty
-from fnmf._recovery import RecoveryMixin
+from fnmf._new_rows import NewCodes
 from fnmf._settings import Settings
 from fnmf._sklearn import CallbackSupportMixin, as_random_state
 from fnmf.data import Data, View, has_missing, is_dask, view_of, working_dtype
@@ -71,8 +65,8 @@ def in_chunks(attributes: dict[str, Any], X: Any) -> dict[str, Any]:
     return attributes | found
 
 
-class NonNegativeBase(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """A clusterer and transformer of non-negative rows, dense or sparse."""
+class NonNegativeBase(NewCodes, ClassNamePrefixFeaturesOutMixin, BaseEstimator):
+    """A clusterer and transformer of non-negative rows, dense or sparse, that has components."""
 
     components_: np.ndarray
 
@@ -130,42 +124,6 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
         """Fit and return the cluster of each training sample, ``labels_``."""
         return self.fit(X, **fit_params).labels_
 
-    def predict(self, X: ArrayLike | sp.sparray) -> np.ndarray:
-        """Cluster of new samples.
-
-        The one that most of their nearest training samples belong to, or the nearest mean where
-        clusters were found about means (``chosen_``); without a graph, or with another weighting
-        than ``"relevance"``, the nearest centre of their representation.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Data of the kind that was fitted.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        check_is_fitted(self)
-        data = self._checked(X)
-        if is_dask(data):
-            return self._lazily("predict", data, None)
-        return self._new_rows("predict", data)
-
-    @property
-    def group_relevance_(self) -> dict[str, float]:
-        """Mean relevance of the features of each of ``feature_groups``, by the name of the group.
-
-        All features of a group have the same scatter, so that it is the share of the group's.
-        """
-        known = getattr(self, "feature_groups", None)
-        if known is None:
-            raise AttributeError("there are no groups of features; pass feature_groups.")
-        names, groups = np.unique(np.asarray(known).astype(str), return_inverse=True)
-        relevance = np.asarray(self.feature_relevance_, np.float64)
-        means = np.bincount(groups.ravel(), relevance) / np.bincount(groups.ravel())
-        return dict(zip(names.tolist(), means.tolist(), strict=True))
-
     def _checked(self, X: Any, *, reset: bool = False) -> Data:
         """Data as a fit may see them; ``reset`` for those of the fit itself."""
         shift = getattr(self, "negative", "error") == "shift"
@@ -174,22 +132,9 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
             data = shifted(self, data, reset=reset)
         return in_ordinary_units(self, data, reset=reset)
 
-    def _as_given(self, rows: Any) -> Any:
-        """Rows as a fit sees them in the units of the data, and where these start."""
-        # Models stored before there were units have none.
-        rows, shift = rows * getattr(self, "unit_", 1.0), getattr(self, "shift_", None)
-        return rows if shift is None or not shift.any() else rows - shift.astype(rows.dtype)
-
-    def _new_rows(self, what: str, data: Data) -> np.ndarray:
-        """What the scheme of the fit makes of new rows."""
-        from fnmf.affinity import completed_new
-        from fnmf.execution import threads
-
-        settings, fitted = self._settings(), self._record.of(vars(self._light()))
-        with threads(settings.n_jobs) as runner:
-            view = completed_new(data, fitted, runner)
-            found = getattr(self._scheme(settings), what)(fitted, settings, view, runner)
-        return largest_where_empty(view, found, fitted) if what == "predict" else found
+    def _model(self) -> tuple[FittedClusters, Settings, type[Scheme]]:
+        settings = self._settings()
+        return self._record.of(vars(self._light())), settings, self._scheme(settings)
 
     def _numbered(
         self, settings: Settings, data: Data, weights: np.ndarray | None = None
@@ -267,7 +212,7 @@ class ClusterBase(InterpretationMixin, CallbackSupportMixin):
         return summary_html(self)
 
 
-class FactorisationBase(RecoveryMixin, ClusterBase, NonNegativeBase):
+class FactorisationBase(ClusterBase, NonNegativeBase):
     """An estimator that keeps a ``Fitted`` record; subclasses have parameters and ``fit``."""
 
     _record = Fitted
@@ -283,28 +228,6 @@ class FactorisationBase(RecoveryMixin, ClusterBase, NonNegativeBase):
     ) -> np.ndarray:
         """Fit and return the representation of the training samples, ``embedding_``."""
         return self.fit(X, **fit_params).embedding_
-
-    def transform(self, X: ArrayLike | sp.sparray) -> np.ndarray:
-        """Representation of new samples.
-
-        Each is solved on its own, with basis and weights as fitted, and is held to its
-        nearest training samples by the graph term; other new samples have no influence.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Non-negative data. Missing values, NaN in dense data, have no part in the solve; where
-            neighbours are looked for, they are those of the nearest training samples.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_components)
-        """
-        check_is_fitted(self)
-        data = self._checked(X)
-        if is_dask(data):
-            return self._lazily("transform", data, len(self.components_))
-        return self._new_rows("encode", data).astype(working_dtype(data.dtype))
 
     def _read_settings(self) -> Settings:
         return Settings.of(self._parameters())

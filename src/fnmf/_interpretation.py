@@ -10,87 +10,28 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._fitted import Fitted, FittedClusters
-from fnmf._settings import Settings
-from fnmf._weights import check_sample_weight
-from fnmf.data import View, distinct_rows, is_dask, view_of
+from fnmf._new_rows import NewRows
+from fnmf.data import View, view_of
 from fnmf.relevance.defaults import DEFAULTS
 from fnmf.validation import check_integer
 
-_FEWEST_TO_SCORE = 3
 
-
-def modularity_score(
-    fitted: FittedClusters, settings: Settings, scheme: Any, data: Any, sample_weight: Any
-) -> float:
-    """Modularity of the clusters that a model predicts, in the graph of these rows."""
-    from fnmf.affinity import completed_new, neighbor_graph, ties_between
-    from fnmf.execution import threads
-
-    if is_dask(data):
-        raise ValueError("score takes data in memory; pass a sample of the rows, computed.")
-    found = distinct_rows(view_of(data), check_sample_weight(sample_weight, data))
-    if found is not None:
-        data = view_of(data).subset(found.rows).X
-    n = data.shape[0]
-    if n < _FEWEST_TO_SCORE:
-        raise ValueError(f"score needs at least {_FEWEST_TO_SCORE} samples, got n_samples={n}.")
-    with threads(settings.n_jobs) as runner:
-        view = completed_new(data, fitted, runner)
-        labels = scheme.predict(fitted, settings, view, runner)
-        weighted, _ = scheme.comparable_rows(fitted, view, runner)
-        weighted.weighing(None if found is None else found.weights)
-        near = min(settings.n_neighbors, n - 2)
-        graph = neighbor_graph(weighted, near, "exact", runner, verbose=0)
-    ties = ties_between(graph, labels, int(labels.max()) + 1)
-    by_chance, out = float(np.sum(ties.sum(axis=1) ** 2)), 1 - float(np.trace(ties))
-    return DEFAULTS.resolution * (1 - by_chance) - out
-
-
-class InterpretationMixin:
+class InterpretationMixin(NewRows):
     """Methods of fitted estimators that keep a ``Fitted`` record."""
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """How well the clusters of the model hold together in data it has not seen.
+    @property
+    def group_relevance_(self: Any) -> dict[str, float]:
+        """Mean relevance of the features of each of ``feature_groups``, by the name of the group.
 
-        Every row of ``X`` gets its cluster from :meth:`predict`. The score is the modularity of
-        these clusters in the graph of the nearest neighbours among the rows of ``X`` themselves,
-        in the features as the model weights them, at a resolution of 0.7: 0.7 (1 - s) - o, where o
-        is the share of ties that lead out of their cluster, and s what clusters of these sizes
-        would keep by chance. A single cluster has 0, clusters that mean nothing less, none 0.7 or
-        more. It falls if separate clusters are taken together, and if a cluster is cut where it
-        is dense; so a search over ``n_components`` needs no other scorer. In two or three features
-        neighbours are so near that cuts cost little; :func:`fnmf.choose_n_components` sees more.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Non-negative data, at least three rows.
-        y : Ignored
-            Present by convention.
-        sample_weight : array-like of shape (n_samples,), default=None
-            As how many samples each counts; equal rows are one.
-
-        Returns
-        -------
-        float
-
-        Examples
-        --------
-        >>> from sklearn.model_selection import GridSearchCV, KFold
-        >>> from fnmf import FNMF
-        >>> from fnmf.datasets import make_planted_subspaces
-        >>> X, y, _ = make_planted_subspaces(150, 3, 5, 30, random_state=3)
-        >>> folds = KFold(3, shuffle=True, random_state=0)
-        >>> model = FNMF(random_state=0, tol=0.01)
-        >>> search = GridSearchCV(model, {"n_components": [2, 3, 6]}, cv=folds)
-        >>> search.fit(X).best_params_
-        {'n_components': 3}
+        All features of a group have the same scatter, so that it is the share of the group's.
         """
-        check_is_fitted(self)
-        model: Any = self
-        data: Any = model._checked(X)
-        settings, fitted = model._settings(), model._record.of(vars(model._light()))
-        return modularity_score(fitted, settings, model._scheme(settings), data, sample_weight)
+        known = getattr(self, "feature_groups", None)
+        if known is None:
+            raise AttributeError("there are no groups of features; pass feature_groups.")
+        names, groups = np.unique(np.asarray(known).astype(str), return_inverse=True)
+        relevance = np.asarray(self.feature_relevance_, np.float64)
+        means = np.bincount(groups.ravel(), relevance) / np.bincount(groups.ravel())
+        return dict(zip(names.tolist(), means.tolist(), strict=True))
 
     def describe_clusters(
         self,

@@ -11,18 +11,19 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 
+from fnmf._base import NonNegativeBase
 from fnmf._fnmf import FNMF
 from fnmf._parameters import with_parameters_of
 from fnmf._settings import Settings
 from fnmf._sklearn import as_random_state
-from fnmf._streamed_rows import StreamedRows
 from fnmf._weights import check_sample_weight, counted_batch
-from fnmf.data import Data, View, view_of
+from fnmf.data import Data, View, is_dask, view_of
 from fnmf.labels.known import Known, read_labels
-from fnmf.validation import check_integer
+from fnmf.validation import check_data, check_integer, in_ordinary_units
 
 if TYPE_CHECKING:
-    from fnmf.streaming import Pace
+    from fnmf.factorization import Scheme
+    from fnmf.streaming import Pace, Stream
 
 _OWN = ("batch_size", "forget_factor", "sample_size", "random_state")
 
@@ -34,7 +35,7 @@ def _defaults() -> dict[str, Any]:
     return FNMF(representation="clusters").get_params(deep=False)
 
 
-class MiniBatchFNMF(StreamedRows):
+class MiniBatchFNMF(NonNegativeBase):
     """Feature weighted non-negative matrix factorisation of a stream.
 
     Takes rows in batches and keeps a model of what they were lately: a sample of fixed size, in
@@ -130,6 +131,7 @@ class MiniBatchFNMF(StreamedRows):
 
     random_state: Any
     verbose: int
+    _stream: Stream
 
     @with_parameters_of(
         FNMF,
@@ -257,6 +259,34 @@ class MiniBatchFNMF(StreamedRows):
         batch_size = check_integer("batch_size", self.batch_size, low=1)
         sample_size = check_integer("sample_size", self.sample_size, low=1)
         return Pace(settings, batch_size, self.forget_factor, sample_size)
+
+    def _settings(self) -> Settings:
+        """Of the model that there is now."""
+        return self._pace().numbered(len(self._stream.classes)).settings
+
+    def _model(self) -> tuple[Any, Settings, type[Scheme]]:
+        from fnmf.relevance.scheme import SCHEMES
+
+        return self._stream.fitted, self._settings(), SCHEMES["relevance"]
+
+    def _checked(self, X: Any, *, reset: bool = False) -> Data:
+        """Rows as the model may see them."""
+        if is_dask(X):
+            raise TypeError(
+                "MiniBatchFNMF takes rows in memory; call partial_fit(block.compute()) for block "
+                "in X.blocks, or fit FNMF, which takes Dask arrays as they are."
+            )
+        return in_ordinary_units(self, check_data(self, X, reset=reset), reset=reset)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "components_")
+
+    def _unfitted(self) -> str:
+        seen = getattr(self, "n_samples_seen_", 0)
+        return (
+            f"This %(name)s instance is not fitted yet: it has seen {seen} rows, and needs at "
+            f"least {self._pace().fewest}. Call 'fit', or 'partial_fit' with more rows."
+        )
 
     def _begin(self, data: Data) -> None:
         """A new stream."""

@@ -14,8 +14,9 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import check_is_fitted
 
 from fnmf._base import ClusterBase
+from fnmf._new_rows import NewRows
 from fnmf._sklearn import available_if, with_callbacks
-from fnmf.data import is_dask
+from fnmf.data import Data, is_dask
 from fnmf.display import counted
 from fnmf.labels.guidance import Guidance
 from fnmf.labels.known import read_labels, unknown_mark
@@ -57,20 +58,55 @@ def _named(classes: np.ndarray, mark: Any, codes: np.ndarray, reached: np.ndarra
     return named if mark is None else np.where(reached, named, mark)
 
 
-class SemiSupervisedBase(ClusterBase):
-    """What estimators share that take labels and links of some rows."""
+class NewClasses(NewRows):
+    """What estimators that were given labels say of rows."""
 
     classes_: np.ndarray
-    reached_: np.ndarray
-    unreached: str
     trust_labels: bool
     class_sizes: Any
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
         # It has probabilities of classes, whose number its checks ask for.
         tags.classifier_tags = ClassifierTags()
         return tags
+
+    @available_if(was_guided)
+    def predict_proba(self: Any, X: ArrayLike | sp.sparray) -> np.ndarray:
+        """Probabilities of the classes of new samples.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Data of the kind that was fitted.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        check_is_fitted(self, msg=self._unfitted())
+        data = self._checked(X)
+        if is_dask(data):
+            return self._lazily("predict_proba", data, len(self.classes_))
+        return self._distributions(data)[0]
+
+    def _distributions(self, data: Data) -> tuple[np.ndarray, np.ndarray]:
+        """Probabilities of the classes of rows, and which of these a label reaches."""
+        from fnmf.affinity import completed_new
+        from fnmf.execution import threads
+
+        fitted, settings, _ = self._model()
+        with threads(settings.n_jobs) as runner:
+            view = completed_new(data, fitted, runner)
+            return class_distributions(fitted, settings, view, runner)
+
+
+class SemiSupervisedBase(NewClasses, ClusterBase):
+    """What estimators share that take labels and links of some rows."""
+
+    reached_: np.ndarray
+    unreached: str
 
     @with_callbacks
     def fit(
@@ -152,39 +188,11 @@ class SemiSupervisedBase(ClusterBase):
         check_is_fitted(self)
         if not hasattr(self, "classes_"):
             return super().predict(X)
-        if is_dask(X):
-            return self._lazily("predict", self._checked(X), None)
-        shares, reached = self._distributions(X)
-        return self._by_name(shares.argmax(axis=1), reached)
-
-    @available_if(was_guided)
-    def predict_proba(self, X: ArrayLike | sp.sparray) -> np.ndarray:
-        """Probabilities of the classes of new samples.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Data of the kind that was fitted.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``.
-        """
-        check_is_fitted(self)
-        if is_dask(X):
-            return self._lazily("predict_proba", self._checked(X), len(self.classes_))
-        return self._distributions(X)[0]
-
-    def _distributions(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        from fnmf.affinity import completed_new
-        from fnmf.execution import threads
-
-        settings, fitted = self._settings(), self._record.of(vars(self._light()))
         data = self._checked(X)
-        with threads(settings.n_jobs) as runner:
-            view = completed_new(data, fitted, runner)
-            return class_distributions(fitted, settings, view, runner)
+        if is_dask(data):
+            return self._lazily("predict", data, None)
+        shares, reached = self._distributions(data)
+        return self._by_name(shares.argmax(axis=1), reached)
 
     def _by_name(self, codes: Any, reached: Any) -> Any:
         """Classes by their names, with the mark of the unknown where that is asked for."""

@@ -8,24 +8,18 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.utils import ClassifierTags
-from sklearn.utils.validation import check_is_fitted
 
 from fnmf._minibatch import MiniBatchFNMF
 from fnmf._parameters import with_parameters_of
-from fnmf._semi_base import warn_of_only_class, was_guided
-from fnmf._sklearn import available_if
-from fnmf.affinity import completed_new
+from fnmf._semi_base import NewClasses, warn_of_only_class
 from fnmf.data import Data
-from fnmf.execution import threads
-from fnmf.labels.rows import class_distributions
 from fnmf.validation import check_flag
 
 if TYPE_CHECKING:
     from fnmf.streaming import Pace
 
 
-class SemiMiniBatchFNMF(MiniBatchFNMF):
+class SemiMiniBatchFNMF(NewClasses, MiniBatchFNMF):
     """MiniBatchFNMF when the classes of some rows of the stream are known.
 
     Rows with a label stay in the sample until newer ones take their places, at most half of it,
@@ -73,8 +67,6 @@ class SemiMiniBatchFNMF(MiniBatchFNMF):
     True
     """
 
-    classes_: np.ndarray
-
     @with_parameters_of(MiniBatchFNMF)
     def __init__(
         self,
@@ -87,12 +79,6 @@ class SemiMiniBatchFNMF(MiniBatchFNMF):
         super().__init__(n_components, **shared)
         self.trust_labels = trust_labels
         self.class_sizes = class_sizes
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        # It has probabilities of classes, whose number its checks ask for.
-        tags.classifier_tags = ClassifierTags()
-        return tags
 
     def fit(self, X: ArrayLike | sp.sparray, y: Any = None) -> Self:  # type: ignore[override]
         """Learn from one pass over the data, their rows in random order.
@@ -152,32 +138,9 @@ class SemiMiniBatchFNMF(MiniBatchFNMF):
         found = super().predict(X)
         return self.classes_[found] if hasattr(self, "classes_") else found
 
-    @available_if(was_guided)
-    def predict_proba(self, X: ArrayLike | sp.sparray) -> np.ndarray:
-        """Probabilities of the classes of samples, in the order of ``classes_``.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Non-negative data.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self, msg=self._unfitted())
-        return self._distributions(self._checked(X, reset=False))
-
-    def _distributions(self, data: Data) -> np.ndarray:
-        settings, fitted = self._settings(), self._stream.fitted
-        assert fitted is not None
-        with threads(settings.n_jobs) as runner:
-            view = completed_new(data, fitted, runner)
-            return class_distributions(fitted, settings, view, runner)[0]
-
     def _new_rows(self, what: str, data: Data) -> np.ndarray:
         if what == "predict" and hasattr(self, "classes_"):
-            return self._distributions(data).argmax(axis=1)
+            return self._distributions(data)[0].argmax(axis=1)
         return super()._new_rows(what, data)
 
     def _pace(self) -> Pace:
