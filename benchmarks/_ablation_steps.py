@@ -46,10 +46,10 @@ def steps() -> Iterator[Variant]:
         return (table.scatter > 0).astype(float), columns
 
     def plain(context: Any, unit: bool, units: np.ndarray, runner: Any) -> Any:
-        return search._rounds(context, unit, units, search._even(context), context.refreshes)
+        return search._rounds(context, unit, units, context.refreshes)
 
     tables_search, columns = choice.search_table, choice.column_preparations
-    yield without("several weightings", "choice", "_several", lambda *a: None)
+    yield without("several weightings", "choice", "_several_weightings", lambda *a: None)
     yield without("duplicates", "choice", "duplicate_groups", alone)
     yield without("redundancy", "candidates", "redundancy", unrelated)
     yield without("dropped flags", "choice", "unexplained_flags", none)

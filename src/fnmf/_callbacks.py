@@ -40,13 +40,11 @@ class IterationHooks(Observer):
         self._start = self._root
 
     def begin_start(self) -> None:
-        """The next start begins."""
         if self.n_starts > 1:
             context = self._root.subcontext("start", max_subtasks=self.max_tasks)
             self._start = context.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
 
     def stage(self, name: str) -> None:
-        """What the start does from now on; what it did before has ended."""
         self._end_stage()
         context = self._start.subcontext(name)
         self._stage = context.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
@@ -59,7 +57,6 @@ class IterationHooks(Observer):
             self._stage = None
 
     def iteration(self, progress: Progress, fitted: Callable[[], Fitted]) -> bool:
-        """Report an iteration; true if a callback wants to stop."""
         context = self._start.subcontext("iteration")
         context.call_on_fit_task_begin(estimator=self.estimator, X=self.X)
         asked = bool(
@@ -73,11 +70,9 @@ class IterationHooks(Observer):
         return asked or self._asked
 
     def end_start(self) -> None:
-        """The start has ended."""
         self._end_stage()
         if self.n_starts > 1:
             self._start.call_on_fit_task_end(estimator=self.estimator, X=self.X)
 
     def end(self) -> None:
-        """The fit has ended."""
         self._root.call_on_fit_task_end(estimator=self.estimator, X=self.X)

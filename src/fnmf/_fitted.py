@@ -25,8 +25,10 @@ def _kept(attribute: str, shape: str | None, default: Any = None, **traits: bool
     return field(default=default, metadata={"attribute": attribute, "shape": shape, **traits})
 
 
-def _always(kind: Any) -> bool:
-    return "None" not in str(kind)
+def present(value: Any) -> Any:
+    """What a fit of this kind always has."""
+    assert value is not None
+    return value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +130,9 @@ class FittedClusters:
         What every fit leaves behind must be there, and of what serves new rows of the relevance
         weighting all or nothing; all if the model is known to be ``relevance``.
         """
-        needed = {f.metadata["attribute"] for f in fields(cls) if f.metadata and _always(f.type)}
+        needed = {
+            f.metadata["attribute"] for f in fields(cls) if f.metadata and "None" not in str(f.type)
+        }
         serving = {f"_{name}" for name in cls.serving}
         if relevance or serving & set(attributes):
             needed |= serving

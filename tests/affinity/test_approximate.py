@@ -69,7 +69,7 @@ def test_projected_rows_still_find_nearly_all(monkeypatch):
 
 
 def test_narrow_codes_still_find_nearly_all(monkeypatch):
-    monkeypatch.setattr("fnmf.affinity._index._WIDE_CODES_UP_TO", 0)
+    monkeypatch.setattr("fnmf.affinity._approximate._WIDE_CODES_UP_TO", 0)
     X = clustered(4000, 30)
     indices, _ = nearest_neighbors(X, 5, algorithm="faiss")
     assert estimate_recall(X, indices) >= 0.97
@@ -91,7 +91,7 @@ def test_queries_find_references_equal_to_them():
 
 
 def test_too_low_recall_is_said_with_the_remedy(monkeypatch):
-    monkeypatch.setattr("fnmf.affinity._tuning._CANDIDATES", ((4, 2),))
+    monkeypatch.setattr("fnmf.affinity._approximate._CANDIDATES", ((4, 2),))
     monkeypatch.setattr("fnmf.affinity._projection._FEWEST_DIMENSIONS", 2)
     monkeypatch.setattr("fnmf.affinity._projection._SMALL_CODE_BYTES", 0)
     X = np.random.default_rng(0).random((3000, 40))

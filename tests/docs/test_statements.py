@@ -145,7 +145,7 @@ def test_a_second_test_may_find_structure_that_the_first_does_not(second, monkey
         defaults = DEFAULTS
         table = type("Table", (), {"scatter": np.ones(3)})
 
-    best, found, real = choice._real(Context(), [one], None)
+    best, found, real = choice._best_with_structure(Context(), [one], None)
     assert (best, found, real) == (one, -1.23, second)
 
 

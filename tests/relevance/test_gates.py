@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fnmf.relevance.weights import gates
+from fnmf.relevance.weights import single_weighting
 from fnmf.statistics import Moments
 
 N_REAL, N_NOISE = 30, 4000
@@ -30,7 +30,7 @@ def moments_of(X, labels):
 def test_noise_that_passes_a_gate_counts_no_more_than_a_real_feature(rows):
     X, labels = rows
     moments = moments_of(X, labels)
-    weights, _ = gates(moments, np.ones(X.shape[1]))
+    weights, _ = single_weighting(moments, np.ones(X.shape[1]))
     passed = weights[N_REAL:] > 0
     assert passed.sum() > 5
     heard = weights * X.var(axis=0)
@@ -40,8 +40,8 @@ def test_noise_that_passes_a_gate_counts_no_more_than_a_real_feature(rows):
 def test_noise_is_hushed_in_the_units_in_use(rows):
     X, labels = rows
     units = 1 / X.std(axis=0)
-    in_units, _ = gates(moments_of(X, labels), units)
-    rescaled, _ = gates(moments_of(X * units, labels), np.ones(X.shape[1]))
+    in_units, _ = single_weighting(moments_of(X, labels), units)
+    rescaled, _ = single_weighting(moments_of(X * units, labels), np.ones(X.shape[1]))
     np.testing.assert_allclose(in_units, rescaled, atol=1e-9)
 
 
@@ -50,6 +50,6 @@ def test_clusters_without_meaning_hush_no_feature(rows):
     shuffled = np.random.default_rng(1).permutation(labels)
     noise = X[:, N_REAL : N_REAL + 50]
     moments = moments_of(noise, shuffled)
-    weights, _ = gates(moments, np.ones(50))
-    loud, _ = gates(moments, np.logspace(-2, 2, 50))
+    weights, _ = single_weighting(moments, np.ones(50))
+    loud, _ = single_weighting(moments, np.logspace(-2, 2, 50))
     np.testing.assert_array_equal(weights, loud)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from fnmf._fitted import Fitted
+from fnmf._fitted import Fitted, present
 from fnmf.affinity import LabelledRows, confidence, known_votes
 from fnmf.data import view_of
 from fnmf.execution import Runner
@@ -28,11 +28,12 @@ def consensus(
     Clusters of a resample are matched one to one with those of the model by the samples they share;
     samples that were left out are labelled as new rows.
     """
-    settings, n, labels = problem.settings, problem.view.shape[0], _present(fitted.labels)
+    settings, n, labels = problem.settings, problem.view.shape[0], present(fitted.labels)
     k, rng = settings.clusters, np.random.RandomState(seed)
     scheme = SCHEMES[settings.scheme]
     kept = None if fitted.held_labels is None else view_of(fitted.rows)
-    votes, held, overlaps = _members(labels, k), _held_votes(fitted, k), []
+    votes, overlaps = _members(labels, k), []
+    held = None if fitted.held_labels is None else _members(fitted.held_labels, k)
     for _ in range(n_resamples):
         rows = np.sort(rng.choice(n, max(int(_SHARE * n), 1), replace=False))
         part = Problem(
@@ -76,18 +77,9 @@ def _members(labels: np.ndarray, n_clusters: int) -> np.ndarray:
     return members
 
 
-def _held_votes(fitted: Fitted, n_clusters: int) -> np.ndarray | None:
-    return None if fitted.held_labels is None else _members(fitted.held_labels, n_clusters)
-
-
 def _part_settings(settings: Any, rows: np.ndarray) -> Any:
     """Settings for the clusters of some of the rows: a graph of the user's loses the others."""
     settings = replace(settings, representation="clusters")
     if settings.graph is None or settings.builds_graph:
         return settings
     return replace(settings, graph=settings.graph[rows][:, rows])
-
-
-def _present(labels: np.ndarray | None) -> np.ndarray:
-    assert labels is not None
-    return labels

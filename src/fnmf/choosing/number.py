@@ -27,7 +27,7 @@ from fnmf.relevance.crossfit import beyond_chance
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.prepare import feature_statistics
 from fnmf.relevance.refill import refilled_by_search
-from fnmf.relevance.structure import halves_agree, structure
+from fnmf.relevance.structure import structure
 
 NUMBERS = range(2, 16)
 
@@ -44,8 +44,8 @@ class NumberOfClusters:
         The smallest and largest defensible number: around the recommended one, all that lose no
         more against it than twice the standard error of that loss.
     also : tuple of int
-        Fewer groups that the clusters fall into, if those are at least 1.4 times as far from each
-        other as clusters within them: data with clusters within clusters have several right
+        Fewer groups that the clusters fall into, if the squared distances between those are at
+        least twice those within them: data with clusters within clusters have several right
         answers.
     scores : structured ndarray
         For every number ``k``: the ``score`` and its standard error ``spread``. What it is made
@@ -163,7 +163,8 @@ def _structure(
     context: SearchContext, chosen: Candidate, numbers: Numbers, scores: np.ndarray, runner: Runner
 ) -> tuple[bool, float | None]:
     """Whether there are clusters at all, and the association that says so, if it was asked."""
-    if halves_agree(float(scores["features_agree"].max()), context.defaults):
+    # Clusters from halves of the features agree more than those of shuffled data do.
+    if scores["features_agree"].max() >= context.defaults.small:
         return True, None
     best = replace(chosen, labels=numbers.labels[numbers.at])
     found = structure(replace(context, n_clusters=numbers.best), best, runner)

@@ -1,8 +1,7 @@
 """Factorisation with weights and an affinity, and what every scheme is made of."""
 
-from fnmf.factorization._given import GivenScheme
 from fnmf.factorization._initial import initial_factors, with_known
-from fnmf.factorization._plain import PaperScheme, UniformScheme
+from fnmf.factorization._plain import GivenScheme, PaperScheme, UniformScheme
 from fnmf.factorization._problem import (
     CheckpointCache,
     Observer,

@@ -12,7 +12,7 @@ import numpy as np
 from fnmf._fitted import Fitted, FittedClusters, _kept
 from fnmf.labels.guided import GuidedClasses, guided_clusters
 from fnmf.labels.rows import ClassTables, confidence_of, second_class
-from fnmf.relevance.pipeline import describe_clusters, factorize
+from fnmf.relevance.pipeline import factorize, with_moments
 from fnmf.relevance.results import FoundClusters
 from fnmf.relevance.scheme import ClusterScheme, RelevanceScheme
 
@@ -133,4 +133,4 @@ class GuidedClusterScheme(GuidedScheme, ClusterScheme):
     record = FittedClassClusters
 
     def _completed(self, found: FoundClusters, seed: int) -> Any:
-        return describe_clusters(self.inputs, found)
+        return with_moments(self.inputs, found)

@@ -140,21 +140,18 @@ def choose_preparation(
         return Choice(settings.row_norm != "none", np.ones(d), even, (), None, np.arange(n))
     search = search_on_sample(statistics, settings, c, seed, runner, defaults)
     context, candidates = search.context, search.candidates
-    best, found, real = _real(context, candidates, runner)
+    best, found, real = _best_with_structure(context, candidates, runner)
     # Columns that share nothing do not agree, and yet may each have several modes.
     real = real or (search.columns is not None and bool(search.columns.modes.any()))
     candidates.sort(key=lambda one: one is not best)
     weights = Weights(best.weights[None], best.prices[None])
     m = min(settings.n_weightings, c)
     if m > 1 and context.refreshes:
-        weights = _several(context, best, m, seed) or weights
-    shared = Weights(
-        weights.omega * context.duplicate_weights, weights.price * context.duplicate_weights
-    )
+        weights = _several_weightings(context, best, m, seed) or weights
     return Choice(
         best.unit,
         search.units(best),
-        shared,
+        weights.shared(context.duplicate_weights),
         tuple(candidates),
         found,
         search.rows,
@@ -164,7 +161,7 @@ def choose_preparation(
     )
 
 
-def _real(
+def _best_with_structure(
     context: SearchContext, candidates: list[Candidate], runner: Runner
 ) -> tuple[Candidate, float | None, bool | None]:
     """The best candidate, its association of halves, and whether it is more than chance.
@@ -311,7 +308,9 @@ def _columns(
     return column_preparations(table, refreshes, defaults, signed=signed)
 
 
-def _several(context: SearchContext, best: Candidate, m: int, seed: int) -> Weights | None:
+def _several_weightings(
+    context: SearchContext, best: Candidate, m: int, seed: int
+) -> Weights | None:
     """Several weightings, if the data have them: clusters of like profiles share one."""
     if best.clusters == "means":
         return None

@@ -51,7 +51,7 @@ def initial_fit(
         U, V = kmeans_start(prepared, weights, c, seed, runner, defaults)
     else:
         moments = cluster_moments(view, known, c, prepared.mean, runner)
-        U, V = start_from(prepared, weights, known, moments, runner, defaults)
+        U, V = cluster_start(prepared, weights, known, moments, runner, defaults)
     prices, totals = None, np.zeros(len(weights.omega))
     if weights.price.any():
         # What each weighting leaves out of each sample, (n, m).
@@ -81,7 +81,7 @@ def initial_fit(
     return InitialFit(factors, ResidualWeighting(prices, totals))
 
 
-def start_from(
+def cluster_start(
     prepared: PreparedRows,
     weights: Weights,
     labels: RowArray,
@@ -233,7 +233,9 @@ def code_smoothness(settings: Settings, modularity: float, defaults: Defaults) -
     return float(f"{shares[settings.representation]:.2g}") * float(settings.smoothness)
 
 
-def run_with(smoothness: float, run: SolverRun, found: FoundClusters, share: float) -> SolverRun:
+def with_smoothness(
+    smoothness: float, run: SolverRun, found: FoundClusters, share: float
+) -> SolverRun:
     """The run with another smoothness; ``share`` of the data term is left by the assignment."""
     strength = smoothness * found.prepared.varying * share
     ties = ties_along(found.affinity, strength, run.context.view.dtype)
@@ -265,7 +267,7 @@ def smoothed_codes(
     return SmoothedCodes(smoothness, run.objective.ties, result)
 
 
-def as_new_rows(codes: SmoothedCodes, run: SolverRun, found: FoundClusters) -> SmoothedCodes:
+def transformed_codes(codes: SmoothedCodes, run: SolverRun, found: FoundClusters) -> SmoothedCodes:
     """The codes that ``transform`` would give rows with the neighbours that these samples have.
 
     In the graph a sample is held by all that have it among their neighbours, a new row by its own

@@ -15,10 +15,9 @@ import numpy as np
 from fnmf.affinity import nearest_anchors
 from fnmf.data import View
 from fnmf.execution import BlockSource, RowArray, Runner, parts_of
-from fnmf.relevance.candidates import SearchContext
 from fnmf.relevance.choice import Choice
 from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights, capped_moments, prepare
-from fnmf.relevance.weights import gates, weights_converged
+from fnmf.relevance.weights import single_weighting, weights_converged
 from fnmf.statistics import Moments, cluster_means
 
 
@@ -42,14 +41,15 @@ def lloyd_all_rows(statistics: FeatureStatistics, choice: Choice, runner: Runner
     if choice.columns is not None:
         # Weights of a table come from clusters that each column had no part in.
         return _lloyd(statistics, choice, known, choice.sample, runner)
-    d, defaults = len(context.duplicate_weights), context.defaults
+    counts, defaults = context.duplicate_weights, context.defaults
     # What the sample left out may have been too weak for it, or noise.
-    even = _shared(np.ones(d), np.zeros(d), context)
+    even = Weights(counts[None], np.zeros((1, len(counts))))
     starts = (choice, replace(choice, weights=even))
     tried = [_lloyd(statistics, one, known, choice.sample, runner) for one in starts]
     best = max(tried, key=lambda one: one.explained)
     for _ in range(defaults.refreshes):
-        weights = _shared(*gates(best.moments, choice.units, defaults), context)
+        omega, price = single_weighting(best.moments, choice.units, defaults)
+        weights = Weights(omega[None], price[None]).shared(counts)
         if weights_converged(best.choice.weights.omega, weights.omega, defaults):
             break
         found = _lloyd(statistics, replace(choice, weights=weights), best.labels, None, runner)
@@ -119,10 +119,3 @@ def _lloyd(
             break
     moments = capped_moments(statistics, labels, k, runner)
     return LloydClusters(choice, prepared, labels, centres, moments, context.explained(moments))
-
-
-def _shared(omega: np.ndarray, price: np.ndarray, context: SearchContext) -> Weights:
-    """A single weighting in which copies of a feature share one vote."""
-    return Weights(
-        (omega * context.duplicate_weights)[None], (price * context.duplicate_weights)[None]
-    )

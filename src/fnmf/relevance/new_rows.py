@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fnmf._fitted import Fitted, FittedClusters
+from fnmf._fitted import Fitted, FittedClusters, present
 from fnmf._settings import Settings
 from fnmf.affinity import Nearest, adaptive_weights, attraction_to, kept_view, neighbors_of, vote
 from fnmf.data import IncompleteView, View
@@ -35,8 +35,8 @@ class TransformedRows:
     @classmethod
     def of(cls, fitted: FittedClusters, view: View, runner: Runner) -> "TransformedRows":
         """Bring new rows to the units of the fit."""
-        columns = Preparation(_present(fitted.caps), _present(fitted.units))
-        root = np.sqrt(_present(fitted.omega).max(axis=0))
+        columns = Preparation(present(fitted.caps), present(fitted.units))
+        root = np.sqrt(present(fitted.omega).max(axis=0))
         n = view.shape[0]
         if fitted.row_scale is None:
             scales, _ = unit_scales(columns.view(view, np.ones(n), root), runner)
@@ -48,7 +48,7 @@ class TransformedRows:
         return cls(
             columns.view(view, scales),
             columns.view(view, scales, root, drop=drop),
-            columns.view(kept, _present(fitted.row_scales), root, drop=drop),
+            columns.view(kept, present(fitted.row_scales), root, drop=drop),
         )
 
 
@@ -76,7 +76,7 @@ def encode_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) 
         if not isinstance(view, IncompleteView):
             equal = np.flatnonzero(distances[:, 0] == 0)
             seen = np.column_stack([equal, indices[equal, 0]])
-    omega, prices, mean = _present(fitted.omega), _present(fitted.prices), _present(fitted.mean)
+    omega, prices, mean = present(fitted.omega), present(fitted.prices), present(fitted.mean)
     own_prices = weighted_distances(new.scaled, mean, prices, runner) if prices.any() else None
     shared = settings.assignment == "shared" or len(omega) == 1
     together = fitted.assignments[0] if shared else None
@@ -96,9 +96,9 @@ def predict_rows(
         return fitted.kmeans.predict(np.ascontiguousarray(codes, fitted.embedding.dtype))
     new = TransformedRows.of(fitted, view, runner)
     if fitted.centres is not None:
-        found = nearest_mean(new.weighted, fitted.centres, _present(fitted.omega), runner)
+        found = nearest_mean(new.weighted, fitted.centres, present(fitted.omega), runner)
         return found.astype(np.int64)
-    labels = _present(fitted.labels if fitted.held_labels is None else fitted.held_labels)
+    labels = present(fitted.labels if fitted.held_labels is None else fitted.held_labels)
     k = min(settings.n_neighbors, len(labels) - 1)
     indices, distances = neighbors_of(new.there, k + 1, runner, queries=new.weighted)
     found = vote(Nearest(indices[:, :k], adaptive_weights(distances)), labels)
@@ -124,11 +124,6 @@ def _as_seen(
 def decode(fitted: Fitted, codes: np.ndarray) -> np.ndarray:
     """Rows of X from their codes; features that no weighting uses are at their mean."""
     rows = codes @ fitted.components
-    unused = _present(fitted.omega).max(axis=0) == 0
-    rows[:, unused] = _present(fitted.mean)[unused]
-    return rows / _present(fitted.units)
-
-
-def _present(array: Any) -> np.ndarray:
-    assert array is not None
-    return array
+    unused = present(fitted.omega).max(axis=0) == 0
+    rows[:, unused] = present(fitted.mean)[unused]
+    return rows / present(fitted.units)

@@ -64,12 +64,12 @@ from fnmf.relevance.choice import Choice, choose_preparation
 from fnmf.relevance.defaults import Defaults
 from fnmf.relevance.factors import (
     InitialFit,
-    as_new_rows,
     code_smoothness,
     initial_fit,
-    run_with,
     smoothed_codes,
+    transformed_codes,
     used_share,
+    with_smoothness,
 )
 from fnmf.relevance.layers import FinerLayers, finer_layers, last_layer
 from fnmf.relevance.lloyd import lloyd_all_rows
@@ -146,7 +146,7 @@ def fit(inputs: Inputs, seed: int) -> FactorizedClusters:
 
 def clusters_of(inputs: Inputs, seed: int) -> FoundClusters:
     """Features and clusters, and the moments that say what is relevant: steps 2 to 5, and 9."""
-    return describe_clusters(inputs, find_clusters(inputs, seed))
+    return with_moments(inputs, find_clusters(inputs, seed))
 
 
 def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
@@ -229,7 +229,7 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     smoothness = float(settings.smoothness)
     if isinstance(found.affinity, AnchorAffinity) or finer is not None:
         # Labels need no codes, or have seen those of the first layer.
-        smoothness, run = wanted, run_with(wanted, run, found, share)
+        smoothness, run = wanted, with_smoothness(wanted, run, found, share)
     # 7. Converge on a sample first, if there are very many rows.
     checkpoint = inputs.problem.cache.solver_checkpoint(f"start-{seed}")
     factors = _converged_on_sample(inputs, found, run, start.factors, checkpoint, seed)
@@ -260,11 +260,11 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     if wanted != smoothness and objective.ties.strength and not inputs.progress.stopped:
         inputs.progress.enter(Stage.REPRESENT)
         own = inputs.problem.cache.solver_checkpoint(f"{seed}-{wanted:g}")
-        again = run_with(wanted, run, found, share)
+        again = with_smoothness(wanted, run, found, share)
         best = smoothed_codes(wanted, again, result.factors, found, own, defaults)
     before = () if best is first else (result.history,)
     if wanted != settings.smoothness:
-        best = as_new_rows(best, run, found)
+        best = transformed_codes(best, run, found)
     return FactorizedClusters(found, best, kmeans, inputs.progress.stopped, before)
 
 
@@ -275,7 +275,7 @@ def _finer_layers(inputs: Inputs, found: FoundClusters, seed: int) -> FinerLayer
     fine = replace(settings, n_components=settings.layers[0], n_clusters=settings.clusters)
     start = initial_fit(found.statistics, found, fine, seed, inputs.runner, defaults)
     run, share = _solver_run(inputs, found, start)
-    run = run_with(defaults.negligible * float(settings.smoothness), run, found, share)
+    run = with_smoothness(defaults.negligible * float(settings.smoothness), run, found, share)
     return finer_layers(run, start.factors, found, settings, seed, defaults)
 
 
@@ -332,10 +332,10 @@ def _final_clusters(
         kmeans, labels = cluster_codes(V, k, seed, found.prepared.view, runner)
     elif found.centres is None and not found.settled:
         labels = found.choice.unless_worse(found.affinity.refine_labels(labels, V, k), labels)
-    return describe_clusters(inputs, replace(found, labels=labels)), kmeans
+    return with_moments(inputs, replace(found, labels=labels)), kmeans
 
 
-def describe_clusters(inputs: Inputs, found: FoundClusters) -> FoundClusters:
+def with_moments(inputs: Inputs, found: FoundClusters) -> FoundClusters:
     """Step 9: the moments of the final clusters."""
     inputs.progress.enter(Stage.DESCRIBE)
     k, labels, batch = inputs.settings.clusters, found.labels, inputs.settings.batch

@@ -61,6 +61,10 @@ class Weights:
         """Largest weight of each feature."""
         return self.omega.max(axis=0)
 
+    def shared(self, counts: np.ndarray) -> Weights:
+        """The same where each feature counts so much, (d,), as copies do that share one vote."""
+        return Weights(self.omega * counts, self.price * counts)
+
 
 @dataclass(frozen=True)
 class FeatureStatistics:

@@ -165,14 +165,14 @@ def _about_clusters(
         said |= {"batch_relevance": effect.relevance, "batch_mixing": effect.mixing}
     return {
         **said,
-        "feature_qvalues": qvalues(moments, found.structure_found).astype(codes.dtype),
+        "feature_qvalues": qvalues(moments, found.choice.real).astype(codes.dtype),
         "column_kinds": None if columns is None else columns.kinds,
         "centres": found.centres,
         "labels": labels,
         "held_labels": None if anchors is None or labels is None else labels[anchors],
         "chosen": [one.summary() for one in found.choice.candidates],
-        "structure": found.structure,
-        "structure_found": found.structure_found,
+        "structure": found.choice.structure,
+        "structure_found": found.choice.real,
     }
 
 

@@ -71,16 +71,6 @@ class FoundClusters:
         """Weights of the features."""
         return self.choice.weights
 
-    @property
-    def structure(self) -> float | None:
-        """Agreement of halves of the features, in standard deviations from chance."""
-        return self.choice.structure
-
-    @property
-    def structure_found(self) -> bool | None:
-        """Whether the clusters are more than chance."""
-        return self.choice.real
-
     @cached_property
     def stability(self) -> np.ndarray | None:
         """Share of each cluster that is found again in halves of the sample, (k,)."""

@@ -14,7 +14,7 @@ from fnmf.kmeans import principal_kmeans
 from fnmf.relevance.candidates import Candidate, SearchContext
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.preparations import dominated_by_few, suited
-from fnmf.relevance.weights import cap_uncertain_features, gates, weights_converged
+from fnmf.relevance.weights import cap_uncertain_features, single_weighting, weights_converged
 
 # Treatments of columns, in the order in which equals are preferred.
 _COLUMNS = ("own", "spread", "typical", "gated")
@@ -51,39 +51,38 @@ def search_preparations(
         for unit, columns in pairs
         if family[0] in columns
     ]
-    found = _all(runner.each(lambda unit, names: _family(context, unit, names, runner), items))
+    found = _in_order(runner.each(partial(_graph_candidates, context, runner), items))
     best = max(found, key=lambda one: one.score)
     if ways.means and max(one.modularity for one in found) < 1 - context.defaults.small:
-        others = _all(runner.each(lambda unit, names: _about_means(context, unit, names), items))
+        others = _in_order(
+            runner.each(lambda unit, names: [_explored(context, unit, names[0], "means")], items)
+        )
         # Clusters of very uneven sizes have little modularity; halves of the largest have more,
         # and explain less.
         found += [one for one in others if one.explained > best.explained]
     return sorted(found, key=lambda one: -one.score)
 
 
-def _all(families: Iterable[list[Candidate]]) -> list[Candidate]:
+def _in_order(families: Iterable[list[Candidate]]) -> list[Candidate]:
     """Candidates of all families, those of rows of unit length first, in the order of columns."""
     found = [one for family in families for one in family]
     return sorted(found, key=lambda one: (one.rows != "unit", _COLUMNS.index(one.columns)))
 
 
-def _family(
-    context: SearchContext, unit: bool, columns: Sequence[str], runner: Runner
+def _graph_candidates(
+    context: SearchContext, runner: Runner, unit: bool, columns: Sequence[str]
 ) -> list[Candidate]:
     """Treatments of the columns that build on each other, for one of the rows."""
-    name = columns[0]
-    units = context.table.units(name)
-    if name != "typical":
-        found = _rounds(context, unit, units, _even(context), context.refreshes)
-        return [_candidate(unit, name, "graph", found, context.defaults)]
-    best = _typical(context, unit, units, runner)
-    candidates = [_candidate(unit, name, "graph", best, context.defaults)]
+    if columns[0] != "typical":
+        return [_explored(context, unit, columns[0], "graph")]
+    best = _typical(context, unit, context.table.units("typical"), runner)
+    candidates = [_candidate(unit, "typical", "graph", best, context.defaults)]
     if "gated" in columns:
         own = context.table.units("own")
         caps = cap_uncertain_features(context.moments(best.labels), own, context.defaults)
         kept = best._replace(weights=best.weights * caps)
         if not dominated_by_few(context.table, kept.weights, context.defaults):
-            found = _rounds(context, unit, own, kept, min(context.refreshes, 1))
+            found = _rounds(context, unit, own, min(context.refreshes, 1), kept)
             candidates.append(_candidate(unit, "gated", "graph", found, context.defaults))
     return candidates
 
@@ -94,7 +93,7 @@ def _typical(context: SearchContext, unit: bool, units: np.ndarray, runner: Runn
     Noise in families of like features drowns the rest unless these begin small; noise without
     relatives need not begin at all; data without noise is met with equal votes.
     """
-    begin = partial(_rounds, context, unit, units, _even(context), min(context.refreshes, 1))
+    begin = partial(_rounds, context, unit, units, min(context.refreshes, 1), None)
     best, most = begin(), (1 - context.defaults.small) * len(units)
     if np.count_nonzero(best.weights) < most:
         starts = [context.independence]
@@ -103,16 +102,15 @@ def _typical(context: SearchContext, unit: bool, units: np.ndarray, runner: Runn
         begun = runner.each(begin, [(start,) for start in starts])
         best = max(best, *begun, key=lambda one: one.explained)
     if context.refreshes > 1:
-        best = _rounds(context, unit, units, best, context.refreshes - 1)
+        best = _rounds(context, unit, units, context.refreshes - 1, best)
     return best
 
 
-def _about_means(context: SearchContext, unit: bool, columns: Sequence[str]) -> list[Candidate]:
-    """The same with clusters about means."""
-    name = columns[0]
-    units = context.table.units(name)
-    found = _rounds(context, unit, units, _even(context), context.refreshes, means=True)
-    return [_candidate(unit, name, "means", found, context.defaults)]
+def _explored(context: SearchContext, unit: bool, columns: str, clusters: str) -> Candidate:
+    """What one treatment of rows and columns finds, in a graph or about means."""
+    units, means = context.table.units(columns), clusters == "means"
+    found = _rounds(context, unit, units, context.refreshes, means=means)
+    return _candidate(unit, columns, clusters, found, context.defaults)
 
 
 def _candidate(
@@ -127,24 +125,25 @@ def _candidate(
     )
 
 
-def _even(context: SearchContext) -> _Found:
-    """Where all rounds begin: every feature counts, nothing is known."""
-    d = context.table.shape[1]
-    return _Found(np.ones(d), np.zeros(d), np.empty(0, np.int64), 0.0, 0.0)
-
-
 def _rounds(
     context: SearchContext,
     unit: bool,
     units: np.ndarray,
-    found: _Found,
     refreshes: int,
+    begun: _Found | None = None,
     start: np.ndarray | None = None,
     *,
     means: bool = False,
 ) -> _Found:
-    """Graph and clusters of the weighted rows, new weights from them, and again; the best of it."""
-    weights, prices, labels = found.weights, found.prices, found.labels
+    """Graph and clusters of the weighted rows, new weights from them, and again; the best of it.
+
+    Rounds go on from others that were ``begun``, or else every feature counts at first. ``start``
+    replaces in the first of them what copies of a feature count.
+    """
+    if begun is None:
+        d = context.table.shape[1]
+        begun = _Found(np.ones(d), np.zeros(d), np.empty(0, np.int64), 0.0, 0.0)
+    weights, prices, labels, *_ = begun
     seen: list[_Found] = []
     defaults, own = context.defaults, context.table.weights
     for number in range(refreshes + 1):
@@ -162,7 +161,7 @@ def _rounds(
         seen.append(_Found(weights, prices, labels, quality, context.explained(moments)))
         if number == refreshes:
             break
-        omega, price = gates(moments, units, defaults)
+        omega, price = single_weighting(moments, units, defaults)
         if (start is None or number) and weights_converged(weights, omega, defaults):
             break
         weights, prices = omega, price
@@ -176,9 +175,7 @@ def refit_candidate(context: SearchContext, chosen: Candidate) -> Candidate:
     """What the preparation of a candidate finds in other data."""
     # What is left of typical units is found in these.
     columns = "typical" if chosen.columns == "gated" else chosen.columns
-    units, means = context.table.units(columns), chosen.clusters == "means"
-    found = _rounds(context, chosen.unit, units, _even(context), context.refreshes, means=means)
-    return _candidate(chosen.unit, columns, chosen.clusters, found, context.defaults)
+    return _explored(context, chosen.unit, columns, chosen.clusters)
 
 
 def candidate_score(

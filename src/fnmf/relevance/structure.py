@@ -41,7 +41,7 @@ def structure(context: SearchContext, chosen: Candidate, runner: Runner) -> floa
         turns = rng.randint(2, size=len(names) // 2)
         first = np.isin(groups, [names[2 * pair + turn] for pair, turn in enumerate(turns)])
         halves = [(live & first,), (live & ~first,)]
-        one, other = runner.each(lambda half: _half(context, chosen, half), halves)
+        one, other = runner.each(lambda half: _clusters_of_half(context, chosen, half), halves)
         found = max(
             found, association(one, other, context.n_clusters, context.table.weights, defaults)
         )
@@ -50,7 +50,7 @@ def structure(context: SearchContext, chosen: Candidate, runner: Runner) -> floa
     return float(found)
 
 
-def _half(context: SearchContext, chosen: Candidate, half: np.ndarray) -> np.ndarray:
+def _clusters_of_half(context: SearchContext, chosen: Candidate, half: np.ndarray) -> np.ndarray:
     """Clusters from some of the features alone, prepared as the candidate was."""
     kept = np.flatnonzero(half)
     part = replace(
@@ -118,11 +118,6 @@ def agreement(context: SearchContext, chosen: Candidate, runner: Runner) -> floa
     split = [(graphs[i : i + 2], *end) for i in range(0, len(graphs), 2)]
     found = list(runner.each(features_agree, split))
     return float(np.mean(found)) if found else None
-
-
-def halves_agree(agreement: float, defaults: Defaults = DEFAULTS) -> bool:
-    """Whether clusters from halves of the features agree more than those of shuffled data do."""
-    return agreement >= defaults.small
 
 
 def agrees_beyond_chance(context: SearchContext, chosen: Candidate, runner: Runner) -> bool:

@@ -147,7 +147,7 @@ def profiles(moments: Moments) -> np.ndarray:
     return between / np.maximum(between + moments.within, _TINY)
 
 
-def gates(
+def single_weighting(
     moments: Moments, units: np.ndarray, defaults: Defaults = DEFAULTS
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights and prices of a single weighting, both (d,)."""

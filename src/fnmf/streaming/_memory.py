@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fnmf._fitted import Fitted
+from fnmf._fitted import Fitted, present
 from fnmf.data import View
 from fnmf.execution import Runner, add_up
 from fnmf.factorization.solver import update_basis
 from fnmf.relevance.weights import relevance
 from fnmf.statistics import Moments
-from fnmf.streaming._reading import Reading, Sums, present
+from fnmf.streaming._reading import Reading, Sums
 
 _TINY = np.finfo(np.float64).tiny
 

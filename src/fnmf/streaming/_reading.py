@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf._fitted import Fitted
+from fnmf._fitted import Fitted, present
 from fnmf.data import View
 from fnmf.factorization.solver import Encoded, Projected, solve_rows
 from fnmf.kernels.rescale import ClusterSums, rescaled
@@ -194,12 +194,6 @@ def _by_feature(how: np.ufunc, rows: Any, numbers: np.ndarray) -> Any:
 
 def _double(array: Any) -> np.ndarray:
     return np.asarray(array, np.float64)
-
-
-def present(array: Any) -> np.ndarray:
-    """What a fit by relevance always has."""
-    assert array is not None
-    return array
 
 
 def _rows(capped: Any) -> Any:

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 
-from fnmf._fitted import Fitted
+from fnmf._fitted import Fitted, present
 from fnmf._settings import Settings
 from fnmf.affinity import completed, improve, partition
 from fnmf.data import Scaling, View, as_counts, dense_if_missing
@@ -18,7 +18,7 @@ from fnmf.labels.scheme import GuidedScheme
 from fnmf.relevance.scheme import SCHEMES, best_start
 from fnmf.statistics import column_means
 from fnmf.streaming._memory import Memory
-from fnmf.streaming._reading import Reading, Sums, present
+from fnmf.streaming._reading import Reading, Sums
 from fnmf.streaming._reservoir import Reservoir
 
 # Modularity that new clusters must gain over those that are known,

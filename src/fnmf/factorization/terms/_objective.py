@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,15 +23,6 @@ class Edges(NamedTuple):
     pointers: np.ndarray
     neighbours: np.ndarray
     similarity: np.ndarray
-
-
-class SupportsNeighbourSums(Protocol):
-    """What ties may use of a solver: work that goes through all rows."""
-
-    def neighbour_sums(
-        self, edges: Edges, degree: np.ndarray, V: np.ndarray, out: np.ndarray
-    ) -> np.ndarray:
-        """Fill ``out`` with S V; returns v_aᵀ L v_a for each component."""
 
 
 class Ties(Protocol):
@@ -58,7 +49,7 @@ class NoTies:
         nobody = np.empty(0, np.int64), np.empty(0, np.int32)
         self.edges: Edges | None = Edges(*nobody, np.empty(0, dtype))
 
-    def pull(self, V: np.ndarray, out: np.ndarray, context: SupportsNeighbourSums) -> np.ndarray:
+    def pull(self, V: np.ndarray, out: np.ndarray, context: Any) -> np.ndarray:
         """Fill ``out`` with S V; returns v_aᵀ L v_a for each component."""
         return np.zeros(V.shape[1])
 
@@ -103,7 +94,7 @@ class GraphTies:
         )
         self.degree = degree.astype(dtype, copy=False)
 
-    def pull(self, V: np.ndarray, out: np.ndarray, context: SupportsNeighbourSums) -> np.ndarray:
+    def pull(self, V: np.ndarray, out: np.ndarray, context: Any) -> np.ndarray:
         assert self.edges is not None
         return context.neighbour_sums(self.edges, self.degree, V, out)
 
