@@ -14,16 +14,13 @@ from fnmf._callbacks import IterationHooks
 from fnmf._checkpoint import open_checkpoint
 from fnmf._compile import tell_first_compiling
 from fnmf._missing import Presence
+from fnmf._settings import Settings
 from fnmf._sklearn import as_random_state, has_callbacks
 from fnmf._starting import with_start
 from fnmf._weights import CountedRows, check_sample_weight, place_absent, tell_empty_clusters
 from fnmf.choosing.consensus import consensus
 from fnmf.data import has_missing, is_dask, repeats, view_of
-from fnmf.factorization import (
-    CheckpointCache,
-    Observer,
-    Problem,
-)
+from fnmf.factorization import CheckpointCache, Observer, Problem, Scheme
 from fnmf.relevance.scheme import best_start
 from fnmf.validation import check_batch, components_of_frame, given_kinds, is_frame
 
@@ -77,35 +74,7 @@ def fit_estimator(
     if settings.warm_start or not isinstance(settings.init, str | tuple | list):
         settings = with_start(settings, estimator, data)
     settings = settings.for_data(data)
-    # Drawn again after the choice: a seed gives the same fit as with the number given.
-    rng = as_random_state(estimator.random_state)
-    drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]
-    iterations, stages = scheme.most_iterations(settings), len(scheme.stages)
-    observer: Observer = Observer()
-    if has_callbacks(estimator):
-        observer = IterationHooks(estimator, data, settings.n_init, iterations, stages)
-    cache: CheckpointCache = CheckpointCache()
-    seeds: Sequence[int] = drawn
-    tell_first_compiling()
-    with workplace(estimator, data, settings.n_jobs) as (view, runner):
-        view.weighing(weights)
-        if checkpoint is not None:
-            free = estimator.random_state is None
-            cache, seeds = open_checkpoint(
-                checkpoint, settings, view, drawn, runner, any_seeds=free
-            )
-        problem = Problem(
-            settings,
-            view,
-            int(seeds[-1]),
-            observer,
-            cache,
-            defaults=estimator._defaults,
-            guidance=guidance,
-        )
-        fitted = best_start(problem, seeds[:-1], runner, scheme)
-        if settings.consensus is not None:
-            fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)
+    observer, fitted = _fit_rows(estimator, scheme, settings, data, weights, guidance, checkpoint)
     if counted is not None:
         fitted = counted.all_rows(fitted)
         fitted = fitted if told is not None else tell_empty_clusters(fitted, settings.clusters)
@@ -122,3 +91,37 @@ def fit_estimator(
     for warning in fitted.warnings:
         # Past ``fit`` and scikit-learn's wrapper, to the line that called it.
         warnings.warn(warning, stacklevel=4)
+
+
+def _fit_rows(
+    estimator: ClusterBase,
+    scheme: type[Scheme],
+    settings: Settings,
+    data: Any,
+    weights: np.ndarray | None,
+    guidance: Any,
+    checkpoint: Any,
+) -> tuple[Observer, Any]:
+    """The record of the best start of rows that all have a part in the fit, and who was told."""
+    # Drawn again after the choice: a seed gives the same fit as with the number given.
+    rng = as_random_state(estimator.random_state)
+    drawn = [*rng.randint(_MAX_SEED, size=settings.n_init), rng.randint(_MAX_SEED)]
+    observer, cache = Observer(), CheckpointCache()
+    seeds: Sequence[int] = drawn
+    if has_callbacks(estimator):
+        tasks = settings.n_init, scheme.most_iterations(settings), len(scheme.stages)
+        observer = IterationHooks(estimator, data, *tasks)
+    tell_first_compiling()
+    with workplace(estimator, data, settings.n_jobs) as (view, runner):
+        view.weighing(weights)
+        if checkpoint is not None:
+            free = estimator.random_state is None
+            cache, seeds = open_checkpoint(
+                checkpoint, settings, view, drawn, runner, any_seeds=free
+            )
+        told = {"defaults": estimator._defaults, "guidance": guidance}
+        problem = Problem(settings, view, int(seeds[-1]), observer, cache, **told)
+        fitted = best_start(problem, seeds[:-1], runner, scheme)
+        if settings.consensus is not None:
+            fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)
+    return observer, fitted

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
@@ -30,7 +31,6 @@ from fnmf.factorization._problem import (
     Scheme,
     every_row,
     kept_rows,
-    not_settled,
     with_rounds,
 )
 from fnmf.factorization.solver import (
@@ -157,7 +157,13 @@ class PlainScheme(Scheme):
         kmeans, labels = cluster_codes(V, settings.clusters, seed, view, self.runner)
         energy, dtype = self.context.column_energy, model.feature_weights.dtype
         weights = model.feature_weights.astype(np.float64)
-        warnings = () if result.converged else (not_settled(settings.max_iter),)
+        warnings: tuple[Warning, ...] = ()
+        if not result.converged:
+            shown = (
+                f"FNMF stopped at max_iter={settings.max_iter} before it had settled; "
+                "raise max_iter, or tol if the result is good enough."
+            )
+            warnings = (ConvergenceWarning(shown),)
         votes = None
         if start_result.graph is not None and start_result.graph.nnz:
             votes = known_votes(graph_votes(start_result.graph, labels, settings.clusters))

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
@@ -204,14 +203,6 @@ def with_rounds(histories: list[np.ndarray]) -> np.ndarray:
     """One history of several rounds, which a further field numbers."""
     rows = [(*row, number) for number, part in enumerate(histories) for row in part.tolist()]
     return np.array(rows, dtype=[*HISTORY.descr, ("round", np.int64)])
-
-
-def not_settled(max_iter: int) -> ConvergenceWarning:
-    """The warning of a fit that used all its iterations."""
-    return ConvergenceWarning(
-        f"FNMF stopped at max_iter={max_iter} before it had settled; "
-        "raise max_iter, or tol if the result is good enough."
-    )
 
 
 def every_row(P: RowArray, view: View) -> RowArray:

@@ -165,7 +165,7 @@ def column_weights(
 ) -> tuple[np.ndarray, TableColumns]:
     """Weight of each feature, (d,): what clusters of other columns explain of it.
 
-    Continuous columns with several modes count fully where columns are few or share nothing:
+    Continuous columns with several modes count fully where no more than two share anything:
     clusters may then rest on single ones. Where nothing stands out all columns count alike.
     """
     weights = crossfit_relevance(table, columns.groups, columns.kinds, n_clusters, seed, defaults)
