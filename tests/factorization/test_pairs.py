@@ -20,13 +20,13 @@ from fnmf.factorization.terms import (
     Objective,
     PaperWeighting,
     ResidualWeighting,
-    WithoutLists,
+    Ties,
 )
 from fnmf.relevance.scheme import SCHEMES
 from problems import factors_of, make_problem, make_state
 
 
-class ProductTies(WithoutLists):
+class ProductTies(Ties):
     """Ties that are a product of two thin matrices, S = Z Zᵀ."""
 
     def __init__(self, Z, strength):

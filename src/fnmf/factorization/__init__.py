@@ -8,7 +8,6 @@ from fnmf.factorization._problem import (
     Problem,
     ProgressReporter,
     Scheme,
-    StartResult,
     every_row,
     kept_rows,
     with_rounds,

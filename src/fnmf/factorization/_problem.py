@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
-from fnmf.affinity import Arrays
+from fnmf.affinity import ArrayCache
 from fnmf.data import Data, View
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization.solver import HISTORY, Observe, Progress, SolverCheckpoint
@@ -43,12 +43,8 @@ class Observer:
         """The fit has ended."""
 
 
-class CheckpointCache:
+class CheckpointCache(ArrayCache):
     """Keeps what a fit should not compute twice; this one keeps nothing."""
-
-    def cached(self, name: str, make: Callable[[], Arrays]) -> Arrays:
-        """The arrays kept under a name; made, and kept, if there are none."""
-        return make()
 
     def solver_checkpoint(self, name: str) -> SolverCheckpoint:
         """The checkpoint of a run of the solver."""
@@ -122,21 +118,6 @@ class ProgressReporter:
         return observe
 
 
-class StartResult(Protocol):
-    """What a start led to."""
-
-    @property
-    def quality(self) -> float:
-        """By which starts are compared: the larger, the better."""
-
-    @property
-    def ended(self) -> bool:
-        """Whether an observer wants no further start."""
-
-    def __str__(self) -> str:
-        """For the log."""
-
-
 class Scheme(ABC):
     """A way to fit, made once for a problem: what does not depend on the start is done then."""
 
@@ -165,7 +146,11 @@ class Scheme(ABC):
 
     @abstractmethod
     def start(self, seed: int) -> Any:
-        """All rounds from one seed: an ``StartResult``."""
+        """All rounds from one seed.
+
+        What comes has ``quality``, by which starts are compared (the larger, the better),
+        ``ended`` (whether an observer wants no further start) and a text for the log.
+        """
 
     @abstractmethod
     def fitted(self, start_result: Any) -> Fitted:

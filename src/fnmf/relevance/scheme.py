@@ -12,7 +12,7 @@ from typing import Any
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
 from fnmf.execution import Runner
-from fnmf.factorization import GivenScheme, PaperScheme, Problem, Scheme, StartResult, UniformScheme
+from fnmf.factorization import GivenScheme, PaperScheme, Problem, Scheme, UniformScheme
 from fnmf.factorization.terms import (
     GraphTies,
     Kinds,
@@ -118,7 +118,7 @@ def best_start(
     the scheme, if it is not that of the weighting.
     """
     scheme = (kind or SCHEMES[problem.settings.scheme])(problem, runner)
-    best: StartResult | None = None
+    best: Any = None
     for number, seed in enumerate(seeds):
         problem.observer.begin_start()
         start_result = scheme.start(int(seed))

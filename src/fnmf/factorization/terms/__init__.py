@@ -1,6 +1,6 @@
 """What is minimised: feature weights, ties between samples, and how they go together."""
 
-from fnmf.factorization.terms._anchors import AnchorTies, WithoutLists
+from fnmf.factorization.terms._anchors import AnchorTies
 from fnmf.factorization.terms._objective import (
     RULES,
     Edges,

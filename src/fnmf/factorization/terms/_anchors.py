@@ -1,21 +1,13 @@
 """Samples that are held together without lists of neighbours: by the anchors they share."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from fnmf.factorization.terms._objective import Edges
+from fnmf.factorization.terms._objective import Ties
 
 
-class WithoutLists:
-    """Ties that have no lists of neighbours: a base for those that pull in another way."""
-
-    tied: ClassVar[bool] = True
-    listed: ClassVar[bool] = False
-    edges: Edges | None = None
-
-
-class AnchorTies(WithoutLists):
+class AnchorTies(Ties):
     """Samples held together by the anchors they share: S = Z Λ⁻¹ Zᵀ.
 
     Rows of Z sum to 1, and so do those of S: all degrees are 1. The pull of a sample follows from

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,19 +25,19 @@ class Edges(NamedTuple):
     similarity: np.ndarray
 
 
-class Ties(Protocol):
+class Ties:
     """What a solver needs to know of whatever holds samples together."""
 
     # Whether there is anything that holds, and whether there are lists of neighbours.
-    tied: ClassVar[bool]
-    listed: ClassVar[bool]
+    tied: ClassVar[bool] = True
+    listed: ClassVar[bool] = False
     strength: float
     degree: np.ndarray
     # For solvers that take samples one after the other.
-    edges: Edges | None
+    edges: Edges | None = None
 
 
-class NoTies:
+class NoTies(Ties):
     """Samples on their own."""
 
     tied: ClassVar[bool] = False
@@ -47,14 +47,14 @@ class NoTies:
     def __init__(self, dtype: np.dtype) -> None:
         self.degree = np.empty(0, dtype)
         nobody = np.empty(0, np.int64), np.empty(0, np.int32)
-        self.edges: Edges | None = Edges(*nobody, np.empty(0, dtype))
+        self.edges = Edges(*nobody, np.empty(0, dtype))
 
     def pull(self, V: np.ndarray, out: np.ndarray, context: Any) -> np.ndarray:
         """Fill ``out`` with S V; returns v_aᵀ L v_a for each component."""
         return np.zeros(V.shape[1])
 
 
-class GraphTies:
+class GraphTies(Ties):
     """A neighbour graph.
 
     Parameters
@@ -70,7 +70,6 @@ class GraphTies:
         β tr(Vᵀ W^-½ L W^-½ V).
     """
 
-    tied: ClassVar[bool] = True
     listed: ClassVar[bool] = True
 
     def __init__(
@@ -87,7 +86,7 @@ class GraphTies:
             apart = sp.diags_array(1 / root)
             graph = sp.csr_array(apart @ graph @ apart)
         index = np.int32 if graph.shape[0] < 2**31 else np.int64
-        self.edges: Edges | None = Edges(
+        self.edges = Edges(
             graph.indptr.astype(np.int64, copy=False),
             graph.indices.astype(index, copy=False),
             graph.data.astype(dtype, copy=False),

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from fnmf._compile import njit
-from fnmf.factorization.terms._weighting import FreeOfPrices, effective_features
+from fnmf.factorization.terms._weighting import Weighting, effective_features
 
 # Curvatures below this, relative to the largest, count as none.
 FLAT = 1e-290
@@ -134,7 +134,7 @@ def minimise_in_turn(weights, energy, cross, live, diversity):  # type: ignore[n
             weights[j, live[place]] = theta[place]
 
 
-class PaperWeighting(FreeOfPrices):
+class PaperWeighting(Weighting):
     """Each row of weights on the simplex, kept apart by λ Σ_{j≠l} ⟨θ_j, θ_l⟩.
 
     Parameters

@@ -7,62 +7,41 @@ sweep. The data term is Σ_ij p_ij² times
 * Σ_k ω_jk (x_ik − u_k·v_i)² if they act on the residual.
 """
 
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 
-class Weighting(Protocol):
-    """What a solver needs to know of the weights."""
+class Weighting:
+    """What a solver needs to know of the weights; these stay as they are, and cost nothing."""
 
     # Whether the weights act on the residual rather than on the data,
     on_residual: ClassVar[bool]
     # and whether an iteration changes them.
-    learned: ClassVar[bool]
-
-    @property
-    def prices(self) -> Any:
-        """Constants (n, m) added to the residuals that decide the assignment, if there are any."""
-
-    @property
-    def price_sums(self) -> np.ndarray:
-        """Their sums over the samples, (m,)."""
-
-    def update(self, weights: np.ndarray, energy: np.ndarray, cross: np.ndarray) -> np.ndarray:
-        """New weights from P²ᵀ(X∘X) and P²ᵀ(X∘VUᵀ), all m x d."""
-
-    def penalty(self, weights: np.ndarray) -> float:
-        """The part of the objective that depends on the weights alone."""
-
-
-class FreeOfPrices:
-    """Leaving a feature out costs nothing."""
-
+    learned: ClassVar[bool] = False
+    # Constants (n, m) added to the residuals that decide the assignment, if there are any, and
+    # their sums over the samples, (m,).
     prices: Any = None
     price_sums = np.zeros(0)
 
-
-class _GivenWeights(FreeOfPrices):
-    """Weights that stay as they are."""
-
-    learned: ClassVar[bool] = False
-
     def update(self, weights: np.ndarray, energy: np.ndarray, cross: np.ndarray) -> np.ndarray:
+        """New weights from P²ᵀ(X∘X) and P²ᵀ(X∘VUᵀ), all m x d."""
         return weights
 
     def penalty(self, weights: np.ndarray) -> float:
+        """The part of the objective that depends on the weights alone."""
         return 0.0
 
 
-class FixedWeighting(_GivenWeights):
+class FixedWeighting(Weighting):
     """Weights on the data: plain NMF and GNMF."""
 
     on_residual: ClassVar[bool] = False
 
 
-class ResidualWeighting(_GivenWeights):
+class ResidualWeighting(Weighting):
     """Weights on the residual, and prices of what each weighting leaves out: a round of relevance.
 
     Parameters
