@@ -118,9 +118,22 @@ def _within(
     # would have to be compiled.
     order, ends = np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))
     rows, weights = np.asarray(rows, np.float64)[order], np.asarray(weights, np.float64)[order]
-    found, labels = np.zeros(len(rows), np.int64), np.empty(len(rows), np.int64)
-    _run(rows, weights, n_clusters, numbers, ends, max(fewest, 1), _MOST_ITERATIONS, found)
+    found, labels, own = np.zeros(len(rows), np.int64), np.empty(len(rows), np.int64), iter(numbers)
+    for start, stop in zip([0, *ends[:-1]], ends, strict=True):
+        if stop - start >= max(fewest, 1):
+            part = slice(start, stop)
+            found[part] = _clustered(rows[part], weights[part], n_clusters, next(own))
     labels[order] = found
+    return labels
+
+
+def _clustered(
+    rows: np.ndarray, weights: np.ndarray, n_clusters: int, numbers: np.ndarray
+) -> np.ndarray:
+    """Labels of k-means from rows that are drawn by ``numbers``."""
+    centres = rows[chosen_rows(rows, weights, n_clusters, numbers)]
+    labels, room = np.full(len(rows), -1), (np.zeros_like(centres), np.zeros(n_clusters))
+    _assign(rows, weights, _MOST_ITERATIONS, centres, *room, labels)
     return labels
 
 
@@ -133,108 +146,79 @@ def chosen_rows(
     X: np.ndarray, weights: np.ndarray, n_clusters: int, numbers: np.ndarray
 ) -> np.ndarray:
     """Which rows become centres, by random numbers from 0 to 1; a row counts as its weight."""
-    own = numbers[None], np.array([len(X)]), 1, 0, np.empty(len(X), np.int64)
-    return _run(X, weights, n_clusters, *own)
-
-
-def _run(
-    rows: np.ndarray,
-    weights: np.ndarray,
-    n_clusters: int,
-    numbers: np.ndarray,
-    ends: np.ndarray,
-    fewest: int,
-    most: int,
-    labels: np.ndarray,
-) -> np.ndarray:
-    """Fill ``labels`` of groups that end at ``ends``; returns what the last one began with."""
-    kind, n_trials = rows.dtype, max((numbers.shape[1] - 1) // max(n_clusters - 1, 1), 1)
-    distances, mass = np.empty((1 + n_trials, len(rows)), kind), np.empty(len(rows))
-    chosen, counts = np.zeros(n_clusters, np.int64), np.empty(n_clusters)
-    centres, sums = np.empty((2, n_clusters, rows.shape[1]), kind)
-    room = distances, mass, chosen, centres, sums, counts
-    _cluster(rows, weights, numbers, ends, fewest, most, *room, labels)
+    n_trials = max((len(numbers) - 1) // max(n_clusters - 1, 1), 1)
+    # The first centre has one number; another trial of it would be the same.
+    places = np.append(np.repeat(numbers[:1], n_trials), numbers[1:]).reshape(n_clusters, n_trials)
+    distances, chosen = np.full((1 + n_trials, len(X)), np.inf), np.zeros(n_clusters, np.int64)
+    _choose(np.asarray(X, np.float64), weights, places, np.cumsum(weights), distances, chosen)
     return chosen
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def _cluster(  # type: ignore[no-untyped-def]
-    X, masses, numbers, ends, fewest, most, distances, mass, chosen, centres, sums, counts, labels
-):
-    """Centres are chosen, then assigned to and averaged until no sample moves.
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _square(X, i, Y, j):  # type: ignore[no-untyped-def]
+    """Squared distance of X[i] and Y[j]."""
+    total = 0.0
+    for f in range(X.shape[1]):
+        gap = X[i, f] - Y[j, f]
+        total += gap * gap
+    return total
 
-    ``distances`` to the nearest centre come first, then those with each candidate. A centre
-    without samples stays where it is.
+
+@njit(nogil=True, cache=True, fastmath=FAST)
+def _choose(X, weights, places, mass, distances, chosen):  # type: ignore[no-untyped-def]
+    """Of each few rows, drawn in proportion to ``mass``, the one that leaves the rest nearest.
+
+    ``distances`` to the nearest centre come first, then those with each candidate.
     """
-    k, d, stop, done = len(chosen), X.shape[1], 0, 0
-    for group in range(len(ends)):
-        start, stop = stop, ends[group]
-        if stop - start < fewest:
-            continue
-        # Places that cannot be negative are read without a look whether they are.
-        rows, weights, found = X[start:stop], masses[start:stop], labels[start:stop]
-        n, used, total = len(rows), 0, 0.0
-        for number in range(k):
-            below, smallest, nearest = 0.0, np.inf, 1
+    n = len(X)
+    for number in range(len(chosen)):
+        smallest, nearest = np.inf, 1
+        for trial in range(1, len(distances)):
+            candidate, reached = 0, 0.0
+            while mass[candidate] < places[number, trial - 1] * mass[n - 1]:
+                candidate += 1
             for i in range(n):
-                below += weights[i] * distances[0, i] if number > 0 else weights[i]
-                mass[i] = below
-            if number == 0:
-                total = below
-            for trial in range(1, len(distances) if number > 0 else 2):
-                place = numbers[done, used] * total
-                used += 1
-                candidate, end = 0, n - 1
-                while candidate < end:
-                    middle = (candidate + end) // 2
-                    if mass[middle] < place or (number == 0 and mass[middle] == place):
-                        candidate = middle + 1
-                    else:
-                        end = middle
-                reached = 0.0
-                for i in range(n):
-                    square = X.dtype.type(0)
-                    for f in range(d):
-                        gap = rows[i, f] - rows[candidate, f]
-                        square += gap * gap
-                    if number > 0 and distances[0, i] < square:
-                        square = distances[0, i]
-                    distances[trial, i] = square
-                    reached += weights[i] * square
-                if reached < smallest:
-                    smallest, nearest, chosen[number] = reached, trial, candidate
-            total = smallest
-            for i in range(n):
-                distances[0, i] = distances[nearest, i]
+                square = _square(X, i, X, candidate)
+                distances[trial, i] = square if square < distances[0, i] else distances[0, i]
+                reached += weights[i] * distances[trial, i]
+            if reached < smallest:
+                smallest, nearest, chosen[number] = reached, trial, candidate
+        reached = 0.0
+        for i in range(n):
+            distances[0, i] = distances[nearest, i]
+            reached += weights[i] * distances[0, i]
+            mass[i] = reached
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
+def _assign(X, weights, most, centres, sums, counts, labels):  # type: ignore[no-untyped-def]
+    """Samples join the nearest centre, centres become means, until no label changes.
+
+    A centre without samples stays where it is.
+    """
+    n, d, k = len(X), X.shape[1], len(centres)
+    for _ in range(most):
+        moved = False
+        for i in range(n):
+            best, closest = 0, np.inf
+            for a in range(k):
+                distance = _square(X, i, centres, a)
+                if distance < closest:
+                    best, closest = a, distance
+            if labels[i] != best:
+                labels[i] = best
+                moved = True
+            counts[best] += weights[i]
             for f in range(d):
-                centres[number, f] = rows[chosen[number], f]
-        done += 1
-        for turn in range(most):
-            for a in range(k):
-                counts[a] = 0
-                for f in range(d):
-                    sums[a, f] = 0
-            moved = 0
-            for i in range(n):
-                best, closest = 0, np.inf
-                for a in range(k):
-                    distance = 0.0
-                    for f in range(d):
-                        gap = rows[i, f] - centres[a, f]
-                        distance += gap * gap
-                    if distance < closest:
-                        best, closest = a, distance
-                if turn == 0 or found[i] != best:
-                    found[i] = best
-                    moved += 1
-                counts[best] += weights[i]
-                for f in range(d):
-                    sums[best, f] += weights[i] * rows[i, f]
-            if moved == 0:
-                break
-            for a in range(k):
-                for f in range(d if counts[a] > 0 else 0):
+                sums[best, f] += weights[i] * X[i, f]
+        if not moved:
+            break
+        for a in range(k):
+            for f in range(d):
+                if counts[a] > 0:
                     centres[a, f] = sums[a, f] / counts[a]
+                sums[a, f] = 0
+            counts[a] = 0
 
 
 N_STARTS = 10

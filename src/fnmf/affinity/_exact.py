@@ -100,6 +100,10 @@ def true_distances(
 ) -> np.ndarray:
     """Scaled squared distances of query rows to their candidates, differences taken first."""
     out = np.empty(candidates.shape)
+    here, there = queries.in_place, references.in_place
+    if here is not None and there is not None:
+        _kernels.dense_distances(here, rows, there, candidates, scale, out)
+        return out
     size = max(1, rows_per_tile(references, 16 * _REFERENCES) // candidates.shape[1])
     for a, b in spans(len(rows), size):
         near = references.take(candidates[a:b].ravel())
@@ -111,7 +115,8 @@ def _measure(here: Any, near: Any, scale: float, out: np.ndarray) -> None:
     if is_sparse(near):
         _kernels.sparse_distances(*_parts(here), *_parts(near), scale, out)
     else:
-        _kernels.dense_distances(here, near, scale, out)
+        rows, candidates = np.arange(len(out)), np.arange(out.size).reshape(out.shape)
+        _kernels.dense_distances(here, rows, near, candidates, scale, out)
 
 
 def _parts(block: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -138,18 +143,12 @@ def nearest_candidates(
 ) -> Found:
     """The k nearest candidates of ``queries[rows]``; -1 and ``own`` are no candidates.
 
-    Places that remain empty have the distance infinity.
+    Places that remain empty have -1 and the distance infinity.
     """
-    here, there = queries.in_place, references.in_place
-    if here is not None and there is not None:
-        near = np.empty((len(rows), k), dtype=np.int64)
-        far = np.empty((len(rows), k))
-        _kernels.nearest_of(here, rows, own, there, candidates, scale, near, far)
-        return near, far
     missing = (candidates < 0) | (candidates == own[:, None])
     direct = true_distances(references, queries, rows, np.where(missing, 0, candidates), scale)
     direct[missing] = np.inf
-    return smallest(candidates, direct, k)
+    return smallest(np.where(missing, -1, candidates), direct, k)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,21 @@
 import numpy as np
 
 from fnmf._compile import njit
-from fnmf.kernels.lanes import add_scaled, any_below, lines, load_line, load_part, smaller, store
+from fnmf.kernels.lanes import (
+    QUAD,
+    add_gap,
+    add_scaled,
+    any_below,
+    filled,
+    least,
+    lines,
+    load_line,
+    load_part,
+    no_quad,
+    paired,
+    smaller,
+    without_least,
+)
 from fnmf.kernels.tiles import LINE, wide_vectors
 
 # Scores looked at together before any of them is looked at on its own.
@@ -67,104 +81,17 @@ def sparse_products(
 
 
 @njit(nogil=True, cache=True)
-def dense_distances(
-    queries: np.ndarray, references: np.ndarray, scale: float, out: np.ndarray
-) -> None:
-    """Squared distances of query i to its own ``references[i * m : (i + 1) * m]``.
+def dense_distances(queries, rows, references, candidates, scale, out):  # type: ignore[no-untyped-def]
+    """Squared distances of ``queries[rows[i]]`` to each of ``references[candidates[i]]``, scaled.
 
     The sum runs in four parts by column modulo 4, as in the sparse twin: same bits.
     """
-    n_queries, m = out.shape
-    d = queries.shape[1]
-    whole = d - d % 4
-    for i in range(n_queries):
-        for j in range(m):
-            row = i * m + j
-            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-            for k in range(0, whole, 4):
-                g0 = (queries[i, k] - references[row, k]) * scale
-                g1 = (queries[i, k + 1] - references[row, k + 1]) * scale
-                g2 = (queries[i, k + 2] - references[row, k + 2]) * scale
-                g3 = (queries[i, k + 3] - references[row, k + 3]) * scale
-                s0 += g0 * g0
-                s1 += g1 * g1
-                s2 += g2 * g2
-                s3 += g3 * g3
-            for k in range(whole, d):
-                gap = (queries[i, k] - references[row, k]) * scale
-                if k % 4 == 0:
-                    s0 += gap * gap
-                elif k % 4 == 1:
-                    s1 += gap * gap
-                else:
-                    s2 += gap * gap
-            out[i, j] = (s0 + s1) + (s2 + s3)
-
-
-@njit(nogil=True, cache=True)
-def nearest_of(
-    queries: np.ndarray,
-    rows: np.ndarray,
-    own: np.ndarray,
-    references: np.ndarray,
-    candidates: np.ndarray,
-    scale: float,
-    near: np.ndarray,
-    far: np.ndarray,
-) -> None:
-    """The nearest of the candidates of ``queries[rows]``, by distance and then by index.
-
-    Distances have the bits of ``dense_distances``. A sum that has passed the worst distance
-    kept is not finished; rows are read where they lie.
-    """
-    k = near.shape[1]
-    d = queries.shape[1]
-    whole = d - d % 4
-    near[:] = -1
-    far[:] = np.inf
-    for i in range(len(rows)):
-        here = rows[i]
-        for c in range(candidates.shape[1]):
-            there = candidates[i, c]
-            if there < 0 or there == own[i]:
-                continue
-            worst = far[i, k - 1]
-            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
-            start = 0
-            while start < whole and (s0 + s1) + (s2 + s3) <= worst:
-                stop = min(start + _CHUNK, whole)
-                x, y = queries[here, start:stop], references[there, start:stop]
-                for j in range(0, len(x), 4):
-                    g0 = (np.float64(x[j]) - np.float64(y[j])) * scale
-                    g1 = (np.float64(x[j + 1]) - np.float64(y[j + 1])) * scale
-                    g2 = (np.float64(x[j + 2]) - np.float64(y[j + 2])) * scale
-                    g3 = (np.float64(x[j + 3]) - np.float64(y[j + 3])) * scale
-                    s0 += g0 * g0
-                    s1 += g1 * g1
-                    s2 += g2 * g2
-                    s3 += g3 * g3
-                start = stop
-            for j in range(whole, d):
-                gap = (np.float64(queries[here, j]) - np.float64(references[there, j])) * scale
-                if j % 4 == 0:
-                    s0 += gap * gap
-                elif j % 4 == 1:
-                    s1 += gap * gap
-                else:
-                    s2 += gap * gap
-            total = (s0 + s1) + (s2 + s3)
-            if total > worst or (total == worst and there > near[i, k - 1] >= 0):
-                continue
-            place = k - 1
-            while place > 0 and (
-                far[i, place - 1] > total
-                or (far[i, place - 1] == total and near[i, place - 1] > there)
-            ):
-                far[i, place] = far[i, place - 1]
-                near[i, place] = near[i, place - 1]
-                place -= 1
-            far[i, place] = total
-            near[i, place] = there
+    for i in range(candidates.shape[0]):
+        for j in range(candidates.shape[1]):
+            parts, here, there = no_quad(), rows[i], candidates[i, j]
+            for k in range(0, queries.shape[1], QUAD):
+                parts = add_gap(parts, queries, here, references, there, k, scale)
+            out[i, j] = paired(parts)
 
 
 @njit(nogil=True, cache=True)
@@ -221,62 +148,45 @@ def few_nearest(
         Whether both are the same rows, of which none is its own neighbour.
     """
     (n, count), kind = products.shape, products.dtype
-    rank = k + 1 if others else k
     # Places past the end of a row are infinitely far.
     rough = np.full((1, lines(count)), np.inf, kind)
     rough[0, :count] = squares
     # What rounding can do to a distance in the precision of the products.
     slack = 16 * np.finfo(kind).eps * (squares.max() + lengths) + np.finfo(kind).tiny
-    lows, best = np.full((1, lines(2 * rank)), np.inf, kind), np.empty(rank, kind)
     indices, distances = np.zeros((n, k), np.int32), np.full((n, k), np.inf)
-    own = lengths, slack, bool(others)
-    _search(products, rough, squares, *own, lows, best, indices, distances)
+    _search(products, rough, squares, lengths, slack, bool(others), indices, distances)
     return indices, distances
 
 
 # Hardly any distance is among the smallest: sixteen at a time are passed over by one comparison in
 # the precision of the products, and only the others are measured in double precision.
 @njit(nogil=True, cache=True)
-def _search(products, rough, squares, lengths, slack, others, lows, best, indices, distances):  # type: ignore[no-untyped-def]
+def _search(products, rough, squares, lengths, slack, others, indices, distances):  # type: ignore[no-untyped-def]
     wide_vectors()
-    n, count = products.shape
-    number = products.dtype.type
-    twice, far = number(-2), number(np.inf)
-    last, farthest_place = len(best) - 1, distances.shape[1] - 1
-    groups, width = lows.shape[1], rough.shape[1]
+    (n, count), number, last = products.shape, products.dtype.type, distances.shape[1] - 1
     for i in range(n):
-        # The smallest distance of each group; every so many rows are of the same.
-        for place in range(0, min(groups, width), LINE):
-            low = load_line(rough, 0, place)
-            low = add_scaled(low, twice, load_part(products, i, place))
-            for start in range(place + groups, width, groups):
-                gaps = load_line(rough, 0, start)
-                low = smaller(low, add_scaled(gaps, twice, load_part(products, i, start)))
-            store(lows, 0, place, low)
-        for at in range(last + 1):
-            best[at] = far
-        for group in range(groups):
-            value, at = lows[0, group], last
-            if value < best[last]:
-                while at > 0 and best[at - 1] > value:
-                    best[at] = best[at - 1]
-                    at -= 1
-                best[at] = value
-        # So many groups have a row that near: the k-th nearest of all is no farther.
-        bound = number(best[last] + slack[i])
+        bound, own = number(np.inf), i if others else -1
+        low = filled(bound, load_line(rough, 0, 0))
         for start in range(0, count, LINE):
-            gaps = load_line(rough, 0, start)
-            if not any_below(add_scaled(gaps, twice, load_part(products, i, start)), bound):
+            gaps = load_part(products, i, start)
+            low = smaller(low, add_scaled(load_line(rough, 0, start), number(-2), gaps))
+        for _ in range(last + others):
+            low = without_least(low)
+        # So many groups have a row that near: the k-th nearest of all is no farther.
+        bound = number(least(low) + slack[i])
+        for start in range(0, count, LINE):
+            gaps = load_part(products, i, start)
+            if not any_below(add_scaled(load_line(rough, 0, start), number(-2), gaps), bound):
                 continue
             for j in range(start, min(start + LINE, count)):
-                if rough[0, j] + twice * products[i, j] >= bound or (others and i == j):
+                if rough[0, j] + number(-2) * products[i, j] >= bound or j == own:
                     continue
-                gap = max(lengths[i] + squares[j] - 2 * float(products[i, j]), 0.0)
-                if gap < distances[i, farthest_place]:
-                    at = farthest_place
+                gap, at = max(lengths[i] + squares[j] - 2 * float(products[i, j]), 0.0), last
+                if gap < distances[i, last]:
                     while at > 0 and distances[i, at - 1] > gap:
                         distances[i, at] = distances[i, at - 1]
                         indices[i, at] = indices[i, at - 1]
                         at -= 1
                     distances[i, at] = gap
                     indices[i, at] = j
+            bound = min(bound, number(distances[i, last] - lengths[i] + slack[i]))

@@ -4,8 +4,8 @@ k-means on the leading eigenvectors ends in other partitions from other starts, 
 criterion does not tell which is good. Modularity does: every start is improved by moving single
 samples, and in the partition of the largest modularity clusters change places.
 
-Eigenvectors come from subspace iteration with a Chebyshev filter, compiled: partitions need
-directions, not digits, and a solver made for digits spends most of its time between calls.
+Eigenvectors come from subspace iteration with a Chebyshev filter: partitions need directions, not
+digits, and a solver made for digits spends most of its time between calls.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,6 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from fnmf._compile import njit
 from fnmf.affinity._moves import Lists, Partition, exchange, improved
 from fnmf.kmeans import quick_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
@@ -217,24 +216,11 @@ def leading_vectors(
 def _filtered(similarity: sp.csr_array, block: np.ndarray, high: float) -> np.ndarray:
     """The Chebyshev polynomial that is small from -1 to ``high`` and grows beyond, of the graph."""
     half, centre = (high + 1) / 2, (high - 1) / 2
-    lists = similarity.indptr, similarity.indices, similarity.data
-    before, now, after = np.zeros_like(block), block, np.empty_like(block)
+    before, now = np.zeros_like(block), block
     for step in range(_DEGREE):
-        _next(*lists, now, before, centre, (2 if step else 1) / half, after)
-        before, now, after = now, after, before if step else np.empty_like(block)
+        after = similarity @ now
+        after -= centre * now
+        after *= (2 if step else 1) / half
+        after -= before
+        before, now = now, after
     return now
-
-
-@njit(nogil=True, cache=True)
-def _next(pointers, neighbours, similarity, now, before, centre, factor, after):  # type: ignore[no-untyped-def]
-    """after = factor * (similarity @ now - centre * now) - before."""
-    n, width = now.shape
-    for i in range(n):
-        for a in range(width):
-            after[i, a] = 0
-        for p in range(pointers[i], pointers[i + 1]):
-            weight, row = similarity[p], neighbours[p]
-            for a in range(width):
-                after[i, a] += weight * now[row, a]
-        for a in range(width):
-            after[i, a] = factor * (after[i, a] - centre * now[i, a]) - before[i, a]

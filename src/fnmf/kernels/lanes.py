@@ -134,13 +134,15 @@ def _load_part(typing_context, array, row, column):  # type: ignore[no-untyped-d
     lanes = Lanes(array.dtype, LINE)
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        value_type = context.get_value_type(lanes)
-        place, mask = _part(context, builder, array, arguments, value_type)
-        size = ir.Constant(_INDEX, array.dtype.bitwidth // 8)
-        parts = (place, size, mask, ir.Constant(value_type, None))
-        return _masked(builder, "load", value_type, value_type, parts)
+        return _read(context, builder, array, arguments, context.get_value_type(lanes))
 
     return lanes(array, types.intp, types.intp), generate
+
+
+def _read(context, builder, kind, arguments, value_type):  # type: ignore[no-untyped-def]
+    place, mask = _part(context, builder, kind, arguments, value_type)
+    parts = (place, ir.Constant(_INDEX, kind.dtype.bitwidth // 8), mask)
+    return _masked(builder, "load", value_type, value_type, (*parts, ir.Constant(value_type, None)))
 
 
 def _store_part(typing_context, array, row, column, values):  # type: ignore[no-untyped-def]
@@ -213,12 +215,28 @@ def _add_product(typing_context, total, left, right):  # type: ignore[no-untyped
     """total + left ∘ right."""
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        product = builder.fmul(arguments[1], arguments[2], flags=_FUSED)
-        return _add(builder, arguments[0], product)
+        return _add(builder, arguments[0], builder.fmul(*arguments[1:], flags=_FUSED))
 
     return total(total, left, right), generate
 
 
+def _add_gap(typing_context, total, left, row, right, other, column, scale):  # type: ignore[no-untyped-def]
+    """total + (scale · (left[row] − right[other]))² from ``column`` on; every step is rounded."""
+
+    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        sums, first, i, second, j, place, factor = arguments
+        pair = []
+        for kind, array, own in ((left, first, i), (right, second, j)):
+            single = ir.VectorType(context.get_value_type(kind.dtype), total.count)
+            value = _read(context, builder, kind, (array, own, place), single)
+            pair.append(value if single == sums.type else builder.fpext(value, sums.type))
+        gap = builder.fmul(builder.fsub(*pair), _broadcast(builder, factor, sums.type))
+        return builder.fadd(sums, builder.fmul(gap, gap))
+
+    return total(total, left, types.intp, right, types.intp, types.intp, total.dtype), generate
+
+
+add_gap: Any = intrinsic(_add_gap)
 add_scaled: Any = intrinsic(_add_scaled)
 add_product: Any = intrinsic(_add_product)
 
@@ -231,12 +249,12 @@ def _smaller(builder, left, right):  # type: ignore[no-untyped-def]
     return builder.select(builder.fcmp_ordered("<", left, right), left, right)
 
 
-def _elementwise(operation: Callable[[Any, Any, Any], Any], name: str) -> Any:
+def _elementwise(operation: Callable[[Any, Any, Any], Any], name: str, number: bool = False) -> Any:
     def typed(typing_context, left, right):  # type: ignore[no-untyped-def]
         def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
             return operation(builder, *arguments)
 
-        return left(left, right), generate
+        return (left.dtype if number else left)(left, right), generate
 
     typed.__name__ = name
     return intrinsic(typed)
@@ -252,40 +270,14 @@ def _any_below(typing_context, values, limit):  # type: ignore[no-untyped-def]
     """Whether any value is below a number."""
 
     def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        vector, scalar = arguments
-        below = builder.fcmp_ordered("<", vector, _broadcast(builder, scalar, vector.type))
-        bits = ir.IntType(vector.type.count)
+        vector, limits = arguments[0], _broadcast(builder, arguments[1], arguments[0].type)
+        below, bits = builder.fcmp_ordered("<", vector, limits), ir.IntType(values.count)
         return builder.icmp_unsigned("!=", builder.bitcast(below, bits), ir.Constant(bits, 0))
 
     return types.boolean(values, values.dtype), generate
 
 
 any_below: Any = intrinsic(_any_below)
-
-
-def _root(typing_context, values):  # type: ignore[no-untyped-def]
-    """Square roots."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        (vector,) = arguments
-        element = "f32" if isinstance(vector.type.element, ir.FloatType) else "f64"
-        kind = ir.FunctionType(vector.type, [vector.type])
-        name = f"llvm.sqrt.v{vector.type.count}{element}"
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), arguments)
-
-    return values(values), generate
-
-
-root: Any = intrinsic(_root)
-
-
-def _nothing(typing_context, like):  # type: ignore[no-untyped-def]
-    """Zeros, as many as ``like`` has numbers and of their type."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return ir.Constant(arguments[0].type, None)
-
-    return like(like), generate
 
 
 def _no_quad(typing_context):  # type: ignore[no-untyped-def]
@@ -297,7 +289,6 @@ def _no_quad(typing_context):  # type: ignore[no-untyped-def]
     return Lanes(types.float64, QUAD)(), generate
 
 
-nothing: Any = intrinsic(_nothing)
 no_quad: Any = intrinsic(_no_quad)
 
 
@@ -313,37 +304,47 @@ def _filled(typing_context, value, like):  # type: ignore[no-untyped-def]
 filled: Any = intrinsic(_filled)
 
 
-def _sum(builder, values):  # type: ignore[no-untyped-def]
-    """Halves added to halves."""
-    count = values.type.count
-    while count > 1:
-        count //= 2
-        low, high = (
-            ir.Constant(ir.VectorType(_INDEX, count), [*range(first, first + count)])
-            for first in (0, count)
-        )
-        parts = (builder.shuffle_vector(values, values, half) for half in (low, high))
-        values = builder.fadd(*parts)
+def _folded(builder, values, operation=ir.IRBuilder.fadd, neighbours=False):  # type: ignore[no-untyped-def]
+    """Halves joined to halves, or each value to its neighbour."""
+    while (count := values.type.count) > 1:
+        order = sorted(range(count), key=lambda place: place % 2 if neighbours else 0)
+        halves = (order[: count // 2], order[count // 2 :])
+        places = (ir.Constant(ir.VectorType(_INDEX, count // 2), half) for half in halves)
+        values = operation(builder, *(builder.shuffle_vector(values, values, p) for p in places))
     return builder.extract_element(values, ir.Constant(_INDEX, 0))
 
 
-def _dot(typing_context, left, right):  # type: ignore[no-untyped-def]
-    """left · right."""
+def _of_one(operation: Callable[..., Any], name: str, number: bool = False) -> Any:
+    """What becomes of values: others, or one number."""
 
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return _sum(builder, builder.fmul(*arguments))
+    def typed(typing_context, values):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            return operation(builder, *arguments)
 
-    return left.dtype(left, right), generate
+        return (values.dtype if number else values)(values), generate
 
-
-def _summed(typing_context, values):  # type: ignore[no-untyped-def]
-    """Sum of the values."""
-
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        return _sum(builder, arguments[0])
-
-    return values.dtype(values), generate
+    typed.__name__ = name
+    return intrinsic(typed)
 
 
-dot: Any = intrinsic(_dot)
-summed: Any = intrinsic(_summed)
+def _root(builder, vector):  # type: ignore[no-untyped-def]
+    element = "f32" if isinstance(vector.type.element, ir.FloatType) else "f64"
+    kind = ir.FunctionType(vector.type, [vector.type])
+    name = f"llvm.sqrt.v{vector.type.count}{element}"
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [vector])
+
+
+def _without_least(builder, vector):  # type: ignore[no-untyped-def]
+    """Infinity in place of the smallest, wherever it stands."""
+    smallest = _broadcast(builder, _folded(builder, vector, _smaller), vector.type)
+    far = ir.Constant(vector.type, [float("inf")] * vector.type.count)
+    return builder.select(builder.fcmp_ordered(">", vector, smallest), vector, far)
+
+
+root = _of_one(_root, "root")
+nothing = _of_one(lambda builder, vector: ir.Constant(vector.type, None), "nothing")
+without_least = _of_one(_without_least, "without_least")
+summed = _of_one(_folded, "summed", True)
+paired = _of_one(lambda builder, v: _folded(builder, v, neighbours=True), "paired", True)
+least = _of_one(lambda builder, v: _folded(builder, v, _smaller), "least", True)
+dot = _elementwise(lambda builder, a, b: _folded(builder, builder.fmul(a, b)), "dot", True)

@@ -93,57 +93,69 @@ def rows_of(part: View) -> Rescaled:
     return rescaled(X)
 
 
-@njit(nogil=True, cache=True)
-def column_sums(rows):  # type: ignore[no-untyped-def]
+# Room is made outside of compiled code: every way to make an array would have to be compiled too.
+def column_sums(rows: Rescaled) -> tuple[np.ndarray, ...]:
     """Values, squares and how many are positive, by feature: (d,) each."""
-    wide_vectors()
-    X, caps, columns = rows.X, rows.caps, rows.columns
-    n, d = X.shape
-    values, squares, positive = np.zeros(d), np.zeros(d), np.zeros(d)
-    for i in range(n):
-        factor = rows.rows[i]
-        for k in range(d):
-            z = float(factor * (columns[k] * min(X[i, k], caps[k])))
-            values[k] += z
-            squares[k] += z * z
-            positive[k] += 1.0 if z > 0 else 0.0
+    values, squares, positive = np.zeros((3, rows.X.shape[1]))
+    _add_columns(*rows, values, squares, positive)
     return values, squares, positive
 
 
 @njit(nogil=True, cache=True)
-def cluster_sums(rows, labels, mean, n_clusters):  # type: ignore[no-untyped-def]
-    """Values and squares about ``mean`` by cluster, (k, d), and fourth powers over all, (d,)."""
+def _add_columns(X, factors, caps, columns, values, squares, positive):  # type: ignore[no-untyped-def]
     wide_vectors()
-    X, caps, columns = rows.X, rows.caps, rows.columns
-    n, d = X.shape
-    sums, squares, fourth = np.zeros((n_clusters, d)), np.zeros((n_clusters, d)), np.zeros(d)
-    for i in range(n):
-        own, factor = labels[i], rows.rows[i]
-        for k in range(d):
+    for i in range(X.shape[0]):
+        factor = factors[i]
+        for k in range(X.shape[1]):
+            z = float(factor * (columns[k] * min(X[i, k], caps[k])))
+            values[k] += z
+            squares[k] += z * z
+            positive[k] += 1.0 if z > 0 else 0.0
+
+
+def cluster_sums(
+    rows: Rescaled, labels: np.ndarray, mean: np.ndarray, n_clusters: int
+) -> tuple[np.ndarray, ...]:
+    """Values and squares about ``mean`` by cluster, (k, d), and fourth powers over all, (d,)."""
+    d = rows.X.shape[1]
+    sums, squares = np.zeros((2, n_clusters, d))
+    fourth = np.zeros(d)
+    _add_clusters(*rows, labels, mean, sums, squares, fourth)
+    return sums, squares, fourth
+
+
+@njit(nogil=True, cache=True)
+def _add_clusters(X, factors, caps, columns, labels, mean, sums, squares, fourth):  # type: ignore[no-untyped-def]
+    wide_vectors()
+    for i in range(X.shape[0]):
+        own, factor = labels[i], factors[i]
+        for k in range(X.shape[1]):
             gap = float(factor * (columns[k] * min(X[i, k], caps[k]))) - mean[k]
             square = gap * gap
             sums[own, k] += gap
             squares[own, k] += square
             fourth[k] += square * square
-    return sums, squares, fourth
+
+
+def row_distances(
+    rows: Rescaled, centres: np.ndarray, labels: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Weighted squares of each row about the centre of its label, or the only one, (n, m)."""
+    out, squares = np.empty((len(rows.X), len(weights))), np.empty(rows.X.shape[1])
+    _measure(*rows, centres, labels, weights, squares, out)
+    return out
 
 
 @njit(nogil=True, cache=True, fastmath=FAST)
-def row_distances(rows, centres, labels, weights):  # type: ignore[no-untyped-def]
-    """Weighted squares of each row about the centre of its label, or the only one, (n, m)."""
+def _measure(X, factors, caps, columns, centres, labels, weights, squares, out):  # type: ignore[no-untyped-def]
     wide_vectors()
-    X, caps, columns = rows.X, rows.caps, rows.columns
-    n, d = X.shape
-    m, several = len(weights), len(centres) > 1
-    out, squares = np.empty((n, m)), np.empty(d)
-    for i in range(n):
-        own, factor = labels[i] if several else 0, rows.rows[i]
-        for k in range(d):
+    for i in range(X.shape[0]):
+        own, factor = labels[i] if len(centres) > 1 else 0, factors[i]
+        for k in range(X.shape[1]):
             gap = float(factor * (columns[k] * min(X[i, k], caps[k]))) - centres[own, k]
             squares[k] = gap * gap
-        for j in range(m):
+        for j in range(len(weights)):
             total = 0.0
-            for k in range(d):
+            for k in range(X.shape[1]):
                 total += weights[j, k] * squares[k]
             out[i, j] = total
-    return out

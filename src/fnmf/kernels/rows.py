@@ -67,15 +67,20 @@ def assign_rows(start, stop, residuals, prices, floor, P):  # type: ignore[no-un
         assign_row(residuals, i - start, floor, P, i)
 
 
-@njit(nogil=True, cache=True)
-def moves(after, before):  # type: ignore[no-untyped-def]
+def moves(after: np.ndarray, before: np.ndarray) -> np.ndarray:
     """Sums of (step², step · after, after²) over rows, added in double precision, (3, c)."""
+    sums = np.zeros((3, lines(after.shape[1])))
+    _add_moves(after, before, sums)
+    return sums[:, : after.shape[1]]
+
+
+# Room is made outside of compiled code: every way to make an array would have to be compiled too.
+@njit(nogil=True, cache=True)
+def _add_moves(after, before, sums):  # type: ignore[no-untyped-def]
     wide_vectors()
-    n, c = after.shape
-    sums = np.zeros((3, lines(c)))
     for a in range(0, sums.shape[1], LINE):
         steps, along, squares = load_line(sums, 0, a), load_line(sums, 1, a), load_line(sums, 2, a)
-        for i in range(n):
+        for i in range(after.shape[0]):
             new = load_part(after, i, a)
             step = add_scaled(new, after.dtype.type(-1), load_part(before, i, a))
             steps = add_product(steps, step, step)
@@ -84,18 +89,30 @@ def moves(after, before):  # type: ignore[no-untyped-def]
         store(sums, 0, a, steps)
         store(sums, 1, a, along)
         store(sums, 2, a, squares)
-    return sums[:, :c]
+
+
+def graph_product(
+    start: int,
+    stop: int,
+    V: np.ndarray,
+    edges: tuple[np.ndarray, ...],
+    degree: np.ndarray,
+    out: np.ndarray,
+) -> np.ndarray:
+    """Rows ``start`` to ``stop`` of S V; returns their part of v_aᵀ L v_a for each component."""
+    roughness = np.zeros((1, lines(V.shape[1])))
+    _add_neighbours(start, stop, V, *edges, degree, out, roughness)
+    return roughness[0, : V.shape[1]]
 
 
 @njit(nogil=True, cache=True)
-def graph_product(start, stop, V, pointers, neighbours, similarity, degree, out):  # type: ignore[no-untyped-def]
-    """Rows ``start`` to ``stop`` of S V; returns their part of v_aᵀ L v_a for each component."""
+def _add_neighbours(  # type: ignore[no-untyped-def]
+    start, stop, V, pointers, neighbours, similarity, degree, out, roughness
+):
     wide_vectors()
-    width = lines(V.shape[1])
-    roughness = np.zeros((1, width))
     for i in range(start, stop):
         first, count = pointers[i], pointers[i + 1] - pointers[i]
-        for a in range(0, width, LINE):
+        for a in range(0, roughness.shape[1], LINE):
             own = load_part(V, i, a)
             pull = nothing(own)
             for e in range(count):
@@ -105,51 +122,6 @@ def graph_product(start, stop, V, pointers, neighbours, similarity, degree, out)
             # Σ v (degree v − pull), its terms in the type of the codes, their sum in double.
             gap = add_scaled(add_scaled(nothing(own), degree[i], own), V.dtype.type(-1), pull)
             store(roughness, 0, a, add_product(load_line(roughness, 0, a), own, gap))
-    return roughness[0, : V.shape[1]]
-
-
-@njit(nogil=True, cache=True, fastmath=FAST)
-def mix_grams(scales, grams, out):  # type: ignore[no-untyped-def]
-    """out = Σ_j scales_j grams_j."""
-    for a in range(out.shape[0]):
-        for b in range(out.shape[1]):
-            out[a, b] = scales[0] * grams[0, a, b]
-    for j in range(1, scales.shape[0]):
-        for a in range(out.shape[0]):
-            for b in range(out.shape[1]):
-                out[a, b] += scales[j] * grams[j, a, b]
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
-def descend_row(v, cross, pull, scale, hessian, drag, rounds, slopes):  # type: ignore[no-untyped-def]
-    """Minimise ½ vᵀHv − (cross + pull)·v over each v_a ≥ 0 in turn; H = scale·hessian + drag·I.
-
-    ``slopes`` is room for −gradient: kept up to date, a step needs no product but the one that
-    follows from it, and an entry that stays at 0 needs none.
-    """
-    n_components = v.shape[0]
-    for a in range(n_components):
-        slopes[a] = cross[a] + pull[a] - drag * v[a]
-    for a in range(n_components):
-        if v[a] != 0:
-            _add_scaled(slopes, -scale * v[a], hessian[a])
-    for _ in range(rounds):
-        for a in range(n_components):
-            curvature = scale * hessian[a, a] + drag
-            if curvature <= 0:
-                continue
-            after = max(v[a] + slopes[a] / curvature, 0)
-            step = after - v[a]
-            if step != 0:
-                v[a] = after
-                _add_scaled(slopes, -scale * step, hessian[a])
-                slopes[a] -= drag * step
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
-def _add_scaled(total, factor, values):  # type: ignore[no-untyped-def]
-    for b in range(total.shape[0]):
-        total[b] += factor * values[b]
 
 
 def descend_rows(
@@ -161,24 +133,66 @@ def descend_rows(
     strength: float = 0.0,
     ties: tuple[np.ndarray, ...] = _NOBODY,
 ) -> None:
-    """The same for many rows, in double precision; ``values`` are updated.
+    """Minimise ½ vᵀHv − (cross + pull)·v over each v_a ≥ 0 in turn, for all rows v of ``values``.
 
-    Row k has the Hessian Σ_j scales_kj grams_j; with a single row of scales it serves all. With
-    ``ties``, lists of neighbours and degrees, rows are taken in turn, each seeing its neighbours'
-    newest values: so every single step lowers the objective with its graph term, which updating
-    all rows at once would not. Without neighbours the degrees are drags on single rows.
+    In double precision. Row k has the Hessian H = Σ_j scales_kj grams_j; with a single row of
+    scales it serves all. With ``ties``, lists of neighbours and degrees, rows are taken in turn,
+    each seeing its neighbours' newest values: so every single step lowers the objective with its
+    graph term, which updating all rows at once would not. Without neighbours the degrees are
+    drags on single rows.
     """
     pointers, near, similarity, degree = ties
     # One compiled version, whatever the type of the data.
     given = values, cross, scales, grams, similarity, degree
     exact, *others = (np.ascontiguousarray(one, np.float64) for one in given)
     c = values.shape[1]
-    room = np.empty((c, c)), np.zeros(c), np.empty(c)
+    # One Hessian is read where it is; several are mixed.
+    hessian = others[2][0] if len(grams) == 1 else np.empty((c, c))
+    room = hessian, np.zeros(c), np.empty(c)
     # In turn means one step of each row before the next step of any.
     how = float(strength), *((int(rounds), 1) if len(near) else (1, int(rounds)))
     _descend(exact, *others, pointers, near, *how, *room)
     if exact is not values:
         values[:] = exact
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
+def _descend_row(values, cross, scales, grams, i, pull, drag, steps, hessian, slopes):  # type: ignore[no-untyped-def]
+    """``slopes`` is room for −gradient: kept up to date, a step needs no product but the one that
+    follows from it, and an entry that stays at 0 needs none.
+    """
+    scale, own = 1.0, i if len(scales) > 1 else 0
+    if len(grams) == 1:
+        scale = scales[own, 0]
+    elif own == i:
+        for a in range(len(slopes)):
+            for b in range(len(slopes)):
+                total = 0.0
+                for j in range(len(grams)):
+                    total += scales[i, j] * grams[j, a, b]
+                hessian[a, b] = total
+    for a in range(len(slopes)):
+        slopes[a] = cross[i, a] + pull[a] - drag * values[i, a]
+    for a in range(len(slopes)):
+        before = values[i, a]
+        if before != 0:
+            _add_scaled(slopes, -scale * before, hessian, a)
+    for _ in range(steps):
+        for a in range(len(slopes)):
+            before, curvature = values[i, a], scale * hessian[a, a] + drag
+            after = before + slopes[a] / curvature
+            if after < 0:
+                after = 0.0
+            if curvature > 0 and after != before:
+                values[i, a] = after
+                _add_scaled(slopes, -scale * (after - before), hessian, a)
+                slopes[a] -= drag * (after - before)
+
+
+@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
+def _add_scaled(total, factor, rows, a):  # type: ignore[no-untyped-def]
+    for b in range(len(total)):
+        total[b] += factor * rows[a, b]
 
 
 @njit(nogil=True, cache=True)
@@ -198,21 +212,15 @@ def _descend(  # type: ignore[no-untyped-def]
     pull,
     slopes,
 ):
-    n_rows, n_components = values.shape
-    scale, drag = 1.0, 0.0
+    drag = 0.0
     for _ in range(turns):
-        for i in range(n_rows):
-            if scales.shape[0] > 1 or i == 0:
-                if grams.shape[0] == 1:
-                    scale, hessian = scales[i, 0], grams[0]
-                else:
-                    mix_grams(scales[i], grams, hessian)
+        for i in range(len(values)):
             if strength > 0:
-                for a in range(n_components):
+                for a in range(len(pull)):
                     pull[a] = 0
                 for entry in range(pointers[i], pointers[i + 1]):
                     weight, k = strength * similarity[entry], near[entry]
-                    for a in range(n_components):
+                    for a in range(len(pull)):
                         pull[a] += weight * values[k, a]
                 drag = strength * degree[i]
-            descend_row(values[i], cross[i], pull, scale, hessian, drag, steps, slopes)
+            _descend_row(values, cross, scales, grams, i, pull, drag, steps, hessian, slopes)

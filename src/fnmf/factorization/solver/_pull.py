@@ -146,7 +146,7 @@ class ExecutionContext:
         """Fill ``out`` with S V; returns v_aᵀ L v_a for each component."""
 
         def task(start: int, stop: int) -> tuple[np.ndarray]:
-            return (graph_product(start, stop, V, *edges, degree, out),)
+            return (graph_product(start, stop, V, edges, degree, out),)
 
         blocks = self.view.blocks() if len(edges.neighbours) >= _LARGE_GRAPH else [(0, len(V))]
         (roughness,) = add_up(self.runner.each(task, blocks))
