@@ -213,6 +213,17 @@ def test_categories_among_useless_numbers_make_the_clusters(seed):
     assert clustering_accuracy(y, clusters(X, 4).labels_) > 0.9
 
 
+def test_flags_that_say_nothing_do_not_become_the_clusters():
+    """Two of them beside ten columns of which each tells a little."""
+    rng = np.random.default_rng(0)
+    names = rng.integers(2, size=600)
+    X = rng.normal(size=(2, 10))[names] + rng.normal(size=(600, 10))
+    flags = (rng.random((600, 2)) < 0.5).astype(float)
+    model = clusters(np.hstack([X, flags]), 2)
+    assert adjusted_rand_score(names, model.labels_) > 0.8
+    assert (model.feature_qvalues_[10:] > 0.1).all()
+
+
 def test_copies_of_a_flag_are_no_category():
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 100)
