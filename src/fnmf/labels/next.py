@@ -44,7 +44,7 @@ def samples_to_label(model: Any, n_samples: int = 10) -> np.ndarray:
     >>> from fnmf.labels import samples_to_label
     >>> X, truth = make_noisy_gaussians(random_state=0)
     >>> y = np.full(len(X), -1)
-    >>> y[[0, 100, 200]] = truth[[0, 100, 200]]
+    >>> y[[0, 300, 600]] = truth[[0, 300, 600]]
     >>> rows = samples_to_label(SemiFNMF(random_state=0).fit(X, y), 5)
     >>> len(rows), bool((y[rows] == -1).all())
     (5, True)

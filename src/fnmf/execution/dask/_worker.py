@@ -210,7 +210,9 @@ def rows_at(block: Any, places: np.ndarray, columns: np.ndarray | None) -> Any:
 
 def total(block: Any) -> float:
     """The sum of all entries of a block."""
-    return float(block.sum(dtype=np.float64))
+    # SciPy adds up rows first, and not all of its versions do so.
+    values = block if isinstance(block, np.ndarray) else block.data
+    return float(np.sum(values, dtype=np.float64))
 
 
 class BlockTransform(NamedTuple):
