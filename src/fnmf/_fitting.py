@@ -43,7 +43,8 @@ def fit_estimator(
     names = getattr(estimator, "feature_names_in_", None)
     if is_frame(settings.components):
         settings = replace(settings, components=components_of_frame(settings.components, names))
-    settings = settings.with_kinds(given_kinds(estimator, data.shape[1]))
+    if getattr(estimator, "column_kinds", None) is not None:
+        settings = settings.with_kinds(given_kinds(estimator, data.shape[1]))
     weights = None if sample_weight is None else check_sample_weight(sample_weight, data)
     presence = Presence.of(data) if has_missing(data) else None
     if batch is not None:

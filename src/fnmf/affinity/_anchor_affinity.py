@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,12 +21,11 @@ from fnmf.relevance.defaults import DEFAULTS, Defaults
 Arrays = dict[str, np.ndarray]
 
 
-class ArrayCache:
-    """Keeps arrays that are expensive to compute; this one keeps nothing."""
+class ArrayCache(Protocol):
+    """Keeps arrays that are expensive to compute."""
 
     def cached(self, name: str, make: Callable[[], Arrays]) -> Arrays:
         """The arrays kept under a name; made, and kept, if there are none."""
-        return make()
 
 
 class KnownLabels(NamedTuple):

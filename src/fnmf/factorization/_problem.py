@@ -11,7 +11,7 @@ import numpy as np
 
 from fnmf._fitted import Fitted
 from fnmf._settings import Settings
-from fnmf.affinity import ArrayCache
+from fnmf.affinity import Arrays
 from fnmf.data import Data, View
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization.solver import HISTORY, Observe, Progress, SolverCheckpoint
@@ -43,8 +43,12 @@ class Observer:
         """The fit has ended."""
 
 
-class CheckpointCache(ArrayCache):
+class CheckpointCache:
     """Keeps what a fit should not compute twice; this one keeps nothing."""
+
+    def cached(self, name: str, make: Callable[[], Arrays]) -> Arrays:
+        """The arrays kept under a name; made, and kept, if there are none."""
+        return make()
 
     def solver_checkpoint(self, name: str) -> SolverCheckpoint:
         """The checkpoint of a run of the solver."""
