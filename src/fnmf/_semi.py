@@ -48,7 +48,8 @@ class SemiFNMF(SemiSupervisedBase, FNMF):  # type: ignore[misc]
 
     class_sizes : dict or sequence, default=None
         How many samples each class has, in any units: a mapping from classes, or numbers in the
-        order of ``classes_``. By default classes are as large as their labels are frequent.
+        order of ``classes_``. By default classes are as large as their labels are frequent, one
+        more label counted for each class.
 
     **parameters
         All others are those of :class:`fnmf.FNMF`; ``weighting`` must be ``"relevance"`` if there
@@ -65,7 +66,8 @@ class SemiFNMF(SemiSupervisedBase, FNMF):  # type: ignore[misc]
         labels.
     suspicious_labels_ : structured ndarray
         Labels that the others contradict, surest first: ``row``, ``given`` and ``suggested``
-        (places in ``classes_``), and the ``probability`` that it is wrong by all others.
+        (places in ``classes_``), and the ``probability`` that it is wrong by all others. The only
+        label of a class is never among them.
     violated_links_ : ndarray of shape (n_violated, 3)
         Links that do not hold: two rows, and 1 for a must-link or 0 for a cannot-link.
     contradictory_links_ : list of str

@@ -126,8 +126,8 @@ class SemiSupervisedBase(NewClasses, ClusterBase):
         y : array-like of shape (n_samples,), default=None
             Classes, numbers or texts; -1, ``None``, NaN or ``""`` where they are not known.
         must_link, cannot_link : array-like of shape (n_pairs, 2) or (n_pairs, 3), default=None
-            Pairs of rows that belong together, or apart; a third column says how probable it is
-            that a pair is right, above 0.5 and at most 1.
+            Pairs of rows that belong together, or apart; a third column, or the values of a
+            mapping, says how probable it is that a pair is right, above 0.5 and at most 1.
 
         Returns
         -------

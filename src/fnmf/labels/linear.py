@@ -13,7 +13,8 @@ from fnmf.labels.pool import log_shares
 
 # Iterations of the logistic regression, and its tolerance: it is one opinion of several.
 _ITERATIONS, _TOLERANCE = 100, 1e-3
-# Inverse penalties that held-out labels choose from, and which of them without any.
+# Inverse penalties that held-out labels choose from, and which of them without any. Twelve sets at
+# 10 % and 30 %: .814 .872, .809 .869 without 10; without 0.01, or with 100, nothing changes.
 _STRENGTHS, _USUAL = (0.01, 0.1, 1.0, 10.0), 2
 # Log odds of a class that a part of the labels does not have.
 _ABSENT = -10.0

@@ -23,7 +23,8 @@ from fnmf.relevance.prepare import Preparation
 from fnmf.relevance.results import FoundClusters
 from fnmf.statistics import unit_scales
 
-# Of an opinion so much is that of nobody: about the graph and about a cluster.
+# Of an opinion so much is that of nobody: about the graph and about a cluster. Five to ten times
+# more or less changes the mean of seven sets by less than .001 at 1 a class, 5 % and 10 %.
 _DOUBT_GRAPH, _DOUBT_CLUSTER = 1e-4, 0.02
 # Entries of labelled rows that the linear opinion is fitted to, at most; rows, at most.
 _ENTRIES, _ROWS = 20_000_000, 2000

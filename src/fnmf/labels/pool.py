@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import minimize
 
-# Labels that the usual weights count as much as; the most that an opinion can weigh otherwise.
-_PRIOR, _MOST = 1.0, 3.0
+# Labels that the usual weights count as much as. At 5, 10 and 30 % seventeen sets have .852 .883
+# .892 with it, .850 .882 .892 with a quarter of it, .852 .883 .892 with four times as much.
+_PRIOR = 1.0
 # No opinion excludes a class.
 _LEAST = 1e-9
 _ROUNDS = 200
@@ -65,7 +66,7 @@ def pool_weights(
         gap = weights - usual
         return value + _PRIOR * float(gap @ gap), np.array(slope) + 2 * _PRIOR * gap
 
-    bounds = [(0, max(_MOST, float(usual.max())))] * len(usual)
+    bounds = [(0, None)] * len(usual)
     return minimize(loss, usual, jac=True, bounds=bounds, method="L-BFGS-B").x
 
 
