@@ -21,13 +21,17 @@ from fnmf.relevance.defaults import DEFAULTS
 N = 180
 
 
-@pytest.fixture(scope="module")
-def groups():
+def made(n_samples):
     """Three groups on nine features, and nine features of noise."""
     rng = np.random.default_rng(0)
-    y = np.arange(N) % 3
-    X = rng.uniform(0, 0.4, (N, 9)) + np.eye(3).repeat(3, axis=1)[y]
-    return np.hstack([X, rng.uniform(0, 1, (N, 9))]), y
+    y = np.arange(n_samples) % 3
+    X = rng.uniform(0, 0.4, (n_samples, 9)) + np.eye(3).repeat(3, axis=1)[y]
+    return np.hstack([X, rng.uniform(0, 1, (n_samples, 9))]), y
+
+
+@pytest.fixture(scope="module")
+def groups():
+    return made(N)
 
 
 def some(y, count=4):
@@ -263,18 +267,19 @@ def test_dask_arrays_are_predicted(groups):
 
 
 @pytest.mark.parametrize("kind", [SemiFNMF, SemiRelevanceClusterer])
-def test_a_fit_of_a_dask_array_is_that_of_anchors(groups, kind):
+def test_a_fit_of_a_dask_array_is_that_of_anchors(kind):
     da = pytest.importorskip("dask.array")
-    X, y = groups
+    X, y = made(2 * N)
     texts = np.array(["ash", "birch", "cedar", ""])[some(y)]
     texts[0] = "birch"
     lazy = da.from_array(X, chunks=(70, -1))
     links = {"must_link": [(50, 51)], "cannot_link": [(60, 63)]}
 
     class Anchored(kind):
-        _defaults = replace(DEFAULTS, exact_rows=10)
+        # Half of so many rows are a sample.
+        _defaults = replace(DEFAULTS, exact_rows=2 * N - 1)
 
-    there = kind(random_state=0, unreached="unknown").fit(lazy, da.from_array(texts), **links)
+    there = Anchored(random_state=0, unreached="unknown").fit(lazy, da.from_array(texts), **links)
     here = Anchored(random_state=0, unreached="unknown").fit(X, texts, **links)
     np.testing.assert_array_equal(there.transduction_.compute(), here.transduction_)
     np.testing.assert_allclose(
@@ -292,7 +297,7 @@ def test_a_fit_of_a_dask_array_is_that_of_anchors(groups, kind):
     assert there.transduction_[60].compute() != there.transduction_[63].compute()
     free = texts == ""
     names = np.array(["ash", "birch", "cedar"])[y]
-    linked = np.isin(np.arange(N), (50, 51, 60, 63))
+    linked = np.isin(np.arange(len(y)), (50, 51, 60, 63))
     assert np.mean(here.transduction_[free & ~linked] == names[free & ~linked]) > 0.95
     np.testing.assert_array_equal(there.predict(lazy).compute(), there.predict(X))
 
