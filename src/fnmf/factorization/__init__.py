@@ -1,7 +1,6 @@
 """Factorisation with weights and an affinity, and what every scheme is made of."""
 
 from fnmf.factorization._initial import initial_factors, with_known
-from fnmf.factorization._plain import GivenScheme, PaperScheme, UniformScheme
 from fnmf.factorization._problem import (
     CheckpointCache,
     Observer,
@@ -18,4 +17,5 @@ from fnmf.factorization._sample_start import (
     sample_size,
     start_on_sample,
 )
+from fnmf.factorization._schemes import GivenScheme, PaperScheme, UniformScheme
 from fnmf.factorization.solver import anchor_codes, ties_along

@@ -22,7 +22,6 @@ from fnmf.affinity import (
     neighbor_graph,
 )
 from fnmf.data import IncompleteView, Scaling, View
-from fnmf.exceptions import WeightCollapseWarning
 from fnmf.execution import RowArray, Runner
 from fnmf.factorization._initial import initial_factors, same_rows, with_known
 from fnmf.factorization._problem import (
@@ -49,9 +48,7 @@ from fnmf.factorization.terms import (
     Kinds,
     NoTies,
     Objective,
-    PaperWeighting,
     Weighting,
-    collapsed,
     effective_features,
     empty_share,
     graph_ties,
@@ -306,67 +303,3 @@ class PlainScheme(Scheme):
 def plain_scaling(n_samples: int, weights: np.ndarray) -> Scaling:
     """Features times their weights, rows as they are."""
     return Scaling(np.ones(n_samples), np.full(len(weights), np.inf), weights)
-
-
-class UniformScheme(PlainScheme):
-    """All features weigh the same."""
-
-    @staticmethod
-    def decode(fitted: Fitted, codes: np.ndarray) -> np.ndarray:
-        rows = codes @ fitted.components
-        weights = fitted.feature_weights[0]
-        return np.divide(rows, weights, out=np.zeros_like(rows), where=weights > 0)
-
-
-class PaperScheme(PlainScheme):
-    """Weights on the simplex, learned as in the article."""
-
-    decodes = False
-    weighting_kind = PaperWeighting
-
-    @classmethod
-    def refreshes(cls, settings: Settings) -> int:
-        return (settings.graph_refresh or 0) if settings.builds_graph else 0
-
-    def weighting(self) -> Weighting:
-        return PaperWeighting(float(self.settings.diversity), self.live)
-
-    def _weight_warnings(self, model: Fitted, energy: np.ndarray) -> tuple[Warning, ...]:
-        mean = model.feature_importances.astype(np.float64)
-        if not collapsed(mean, energy, self.settings.n_components):
-            return ()
-        count = float(effective_features(mean))
-        return (
-            WeightCollapseWarning(
-                f"The feature weights have collapsed: they rest on about {count:.0f} of "
-                f"{np.count_nonzero(energy)} features, which the model fits without learning "
-                'anything. Use weighting="relevance" for weights that mean something, or '
-                'weighting="uniform" for none.'
-            ),
-        )
-
-
-class GivenScheme(UniformScheme):
-    """One weighting, as the user gives it; neighbours are those in the weighted features."""
-
-    def __init__(self, problem: Problem, runner: Runner) -> None:
-        settings = replace(problem.settings, n_weightings=1)
-        super().__init__(replace(problem, settings=settings), runner)
-
-    @staticmethod
-    def is_shared(settings: Settings) -> bool:
-        """One weighting leaves nothing to assign."""
-        return True
-
-    @classmethod
-    def rows_of_graph(cls, fitted: Fitted, view: View, runner: Runner) -> tuple[View, View]:
-        return cls.comparable_rows(fitted, view, runner)
-
-    def _start_weights(self) -> np.ndarray:
-        """Shares of the features that are not zero everywhere."""
-        weights = np.where(self.live, self.settings.weighting, 0.0)
-        return (weights / max(weights.sum(), np.finfo(float).tiny))[None]
-
-    def _neighbor_graph(self, view: View, name: str) -> sp.csr_array:
-        weighted = view.scaled(plain_scaling(view.shape[0], self.settings.weighting), drop=True)
-        return super()._neighbor_graph(weighted, name)
