@@ -173,7 +173,7 @@ def _all_apart(rows: np.ndarray, labels: np.ndarray, context: SearchContext) -> 
         along, mine = rows[both] @ (centres[other] - centres[one]), labels[both] == one
         weights = None if own is None else own[both]
         peak, valley = peak_and_valley(along[mine], along[~mine], along, defaults, weights)
-        if valley > (1 - defaults.small) * peak:
+        if valley > peak:
             return False
     return True
 
