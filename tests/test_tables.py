@@ -1,6 +1,7 @@
 """Ordinary tables: mixed columns, uneven groups, few columns, rows that repeat each other."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from sklearn.datasets import (
 from sklearn.metrics import adjusted_rand_score
 
 from fnmf import FNMF, RelevanceClusterer
+from fnmf._weights import CountedRows, tell_empty_clusters
+from fnmf.data import DistinctRows
 from fnmf.exceptions import AmbiguousClustersWarning, NoStructureWarning
 from fnmf.metrics import clustering_accuracy
 from fnmf.relevance.choice import Choice
@@ -271,6 +274,12 @@ def test_fewer_distinct_rows_than_clusters_are_no_structure(model):
     assert adjusted_rand_score(which, fitted.labels_) == 1
     assert (fitted.feature_qvalues_ == 1).all()
     assert model(3, random_state=0).fit(distinct[which]).structure_found_ is True
+
+
+def test_an_empty_cluster_of_many_distinct_rows_says_nothing_about_structure():
+    fitted = SimpleNamespace(labels=np.array([0, 1, 1, 0]), feature_qvalues=np.zeros(2))
+    counted = CountedRows(np.eye(4), DistinctRows(np.arange(3), np.ones(3), np.array([0, 1, 2, 0])))
+    assert tell_empty_clusters(fitted, 3, counted) is fitted
 
 
 @pytest.mark.parametrize("levels", [2, 3])

@@ -78,7 +78,8 @@ def fit_estimator(
     observer, fitted = _fit_rows(estimator, scheme, settings, data, weights, guidance, checkpoint)
     if counted is not None:
         fitted = counted.all_rows(fitted)
-        fitted = fitted if told is not None else tell_empty_clusters(fitted, settings.clusters)
+        if told is None:
+            fitted = tell_empty_clusters(fitted, settings.clusters, counted)
     if presence is not None:
         fitted = presence.all_rows(fitted)
         fitted = fitted if told is None else presence.all_classes(fitted, told.known)

@@ -117,14 +117,14 @@ class CountedRows:
         return replace(fitted, **found)
 
 
-def tell_empty_clusters(fitted: FittedClusters, n_clusters: int) -> Any:
-    """The record, without structure if clusters have no sample: fewer rows differ than that."""
+def tell_empty_clusters(fitted: FittedClusters, n_clusters: int, counted: CountedRows) -> Any:
+    """The record, without structure if fewer rows differ than there are clusters."""
     labels = fitted.labels
     if not isinstance(labels, np.ndarray) or fitted.feature_qvalues is None:
         return fitted
-    empty = n_clusters - len(np.unique(labels))
-    if not empty:
+    if counted.distinct.groups.max() + 1 >= n_clusters:
         return fitted
+    empty = n_clusters - len(np.unique(labels))
     said = NoStructureWarning(
         f"{empty} of {n_clusters} clusters have no sample, because so few rows of X differ; lower "
         f"the number of clusters to {n_clusters - empty} or less."
