@@ -16,7 +16,10 @@ _STRANGE_CELLS = (
     *("", "-", "NA", "1e999", "-1e-999", "1_000", "0x10", "١٢", "1.234", "1,234", "1.234,5"),
     *("12.03.2021", "2021-02-30", "'1", "=1+1", '"', '""', "\x00", "\ud800", "\u202e", "inf"),
     *("9" * 400, " " * 300, "1" * 20_000 + "x", "a" * 200_000, "\r", "\n", "−5", "1\u00a0234"),
+    *("12%", "$1,234.5", "-€3", "5 USD", "%", "1%2", '{"a": 1}', "<html>", "Report of 2024"),
 )
+# What stands before and behind the numbers of a whole column.
+_UNITS = ("{}%", "${}", "{} EUR", "- £{}", "{} %", "€ {}")
 _STRANGE_SIZES = (0, 1, -1, 2, 7, 2**31 - 1, 2**31, 2**32, 2**40, 2**63 - 1, 10**10, -(2**31))
 
 
@@ -47,6 +50,14 @@ def text_table(rng: np.random.Generator) -> bytes:
     rows = [[f"{v:.3f}" for v in row] for row in rng.gamma(1, 50, (n_rows, n_columns))]
     if rng.random() < 0.7:
         rows.insert(0, [f"col {k}" for k in range(n_columns)])
+    if rng.random() < 0.2:
+        unit, at = _UNITS[int(rng.integers(len(_UNITS)))], int(rng.integers(n_columns))
+        for row in rows:
+            row[at] = unit.format(row[at])
+    if rng.random() < 0.1:
+        # Titles above the table, as exports have them.
+        titles = [["Report"], [], ["a", "b"], ["Made", *[""] * (n_columns - 1)], ["1"]]
+        rows[:0] = [list(titles[int(k)]) for k in rng.integers(0, 5, int(rng.integers(1, 4)))]
     for _ in range(int(rng.choice([0, 1, 2, 4], p=[0.3, 0.4, 0.2, 0.1]))):
         row = rows[int(rng.integers(len(rows)))]
         at = int(rng.integers(n_columns))

@@ -27,7 +27,7 @@ Examples:
   fnmf explain customers.csv-clusters C007
   fnmf apply customers.csv-clusters new.csv
 
-'fnmf cluster --help' tells what a verb can do.
+'fnmf cluster --help' tells all that cluster can do; so does --help of every command.
 """
 
 app = typer.Typer(

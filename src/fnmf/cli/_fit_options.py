@@ -115,8 +115,8 @@ class Model:
         str | None,
         option(
             _MODEL,
-            "Columns named alike up to this sign are a group, as 'blood' in blood_iron and "
-            "blood_zinc; groups count alike, however many columns they have.",
+            "Columns whose names are the same before this sign are a group: with _ blood_iron and "
+            "blood_zinc are one, blood. Groups count alike, however many columns they have.",
             metavar="SIGN",
             show_default=False,
         ),
@@ -145,25 +145,39 @@ class Model:
         int | None, _number("Number of feature weightings (default: 3).", "N")
     ] = None
     diversity: Annotated[
-        float | None, _number("How different weightings must be (default: 0.01).", "X")
+        float | None,
+        _number("How different weightings must be with --weighting paper (default: 0.01).", "X"),
     ] = None
     smoothness: Annotated[
         float | None, _number("How alike neighbours must be (default: 100).", "X")
     ] = None
-    neighbors: Annotated[int | None, _number("Neighbours of each sample (default: 5).", "N")] = None
+    neighbors: Annotated[int | None, _number("Neighbours of each row (default: 5).", "N")] = None
     weighting: Annotated[
         str | None,
         _number("How features are weighted (default: relevance).", "relevance|paper|uniform"),
     ] = None
     assignment: Annotated[
-        str | None, _number("Mixture of weightings (default: sample).", "sample|shared")
+        str | None,
+        _number(
+            "sample: each row mixes weightings on its own; shared: all alike (default: sample).",
+            "sample|shared",
+        ),
     ] = None
-    solver: Annotated[str | None, _number("Update rule (default: mu-fast).", "mu|mu-fast|hals")] = (
-        None
-    )
-    init: Annotated[str | None, _number("Start (default: kmeans).", "kmeans|random|nndsvda")] = None
+    solver: Annotated[
+        str | None,
+        _number("Update rule of the factorisation (default: mu-fast).", "mu|mu-fast|hals"),
+    ] = None
+    init: Annotated[
+        str | None,
+        _number("What the factorisation starts with (default: kmeans).", "kmeans|random|nndsvda"),
+    ] = None
     max_iter: Annotated[int | None, _number("Most iterations (default: 300).", "N")] = None
-    tol: Annotated[float | None, _number("When to stop (default: 0.0001).", "X")] = None
+    tol: Annotated[
+        float | None,
+        _number(
+            "Stop when the objective changes by less than this part of it (default: 0.0001).", "X"
+        ),
+    ] = None
     n_init: Annotated[
         int | None, _number("Number of starts; the best is kept (default: 1).", "N")
     ] = None

@@ -119,7 +119,12 @@ RowsAre = Annotated[
 ]
 ImageShape = Annotated[
     str | None,
-    option(_DATA, "If rows are images.", metavar="HEIGHTxWIDTH", show_default=False),
+    option(
+        _DATA,
+        "Size of the images that the rows are; the report then draws clusters as images.",
+        metavar="HEIGHTxWIDTH",
+        show_default=False,
+    ),
 ]
 
 
@@ -270,7 +275,9 @@ class Treatment:
             "--shift",
         ),
     ] = False
-    absolute: Annotated[bool, option(_DATA, "Drop the signs.", "--abs")] = False
+    absolute: Annotated[
+        bool, option(_DATA, "Take -3 as 3: values without their signs.", "--abs")
+    ] = False
     encode: Annotated[
         bool,
         option(_DATA, "Turn dates, and text that hardly repeats, into features too.", "--encode"),

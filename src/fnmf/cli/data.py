@@ -64,7 +64,9 @@ def _wanted(names: list[str]) -> list["Source"]:
 
 @app.command(cls=Command)
 def fetch(
-    names: Annotated[list[str], typer.Argument(help='Names of data sets, or "all".')],
+    names: Annotated[
+        list[str], typer.Argument(metavar="NAME", help='Names of data sets, or "all".')
+    ],
     data_home: DataHome = None,
 ) -> None:
     """Download what is not on this machine yet into the cache."""
@@ -89,7 +91,8 @@ def fetch(
 @app.command(cls=Command)
 def verify(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Names; all when none is given.")
+        list[str] | None,
+        typer.Argument(metavar="NAME", help="Names of data sets; all when none is given."),
     ] = None,
     data_home: DataHome = None,
 ) -> None:

@@ -182,7 +182,7 @@ def reproduce(
     targets: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[TARGET]...",
+            metavar="TARGET",
             help="table-acc, table-nmi, table-noise, fig-toy, fig-features, fig-occlusion, "
             "fig-convergence, fig-parameters, fig-components, or all (the default).",
         ),
