@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.metrics import adjusted_mutual_info_score
 
 from fnmf.data import view_of
 from fnmf.relevance.candidates import duplicate_weights, redundancy
-from fnmf.relevance.crossfit import association
+from fnmf.relevance.crossfit import agreement, association
 from fnmf.relevance.preparations import duplicate_groups
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import candidate_score
@@ -88,6 +89,17 @@ def test_association_of_independent_labels_is_chance_and_of_equal_ones_is_not():
     assert abs(np.mean(chance)) < 0.25
     assert np.std(chance) == pytest.approx(1, abs=0.25)
     assert association(labels, (labels + 1) % 5, 5) > 100
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_agreement_is_the_adjusted_mutual_information_of_scikit_learn(seed):
+    rng = np.random.default_rng(seed)
+    k, n = rng.integers(1, 12), rng.integers(5, 600)
+    one, others = rng.integers(k, size=n), rng.integers(k, size=n)
+    # Names may be left out, and a labelling may have a single cluster.
+    for other in (np.where(rng.random(n) < 0.7, one, others), 3 * one, others, np.zeros(n, int)):
+        expected = adjusted_mutual_info_score(one, other)
+        assert agreement(one, other) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 def test_judge_prefers_explaining_more_and_hanging_together_better():

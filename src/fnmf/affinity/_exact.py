@@ -119,6 +119,18 @@ def _measure(here: Any, near: Any, scale: float, out: np.ndarray) -> None:
         _kernels.dense_distances(here, rows, near, candidates, scale, out)
 
 
+def _measure_all(here: Any, there: Any, scale: float, out: np.ndarray) -> None:
+    """Scaled squared distances of every row ``here`` to every row ``there``."""
+    if not is_sparse(there):
+        for i in range(len(out)):
+            _measure(here[i : i + 1], there, scale, out[i : i + 1])
+        return
+    # Lists are read once for all rows: slices of them would be copies.
+    (starts, *mine), theirs = _parts(here), _parts(there)
+    for i in range(len(out)):
+        _kernels.sparse_distances(starts[i : i + 2], *mine, *theirs, scale, out[i : i + 1])
+
+
 def _parts(block: sp.csr_array) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return block.indptr.astype(np.int64), block.indices.astype(np.int64), block.data
 
@@ -293,8 +305,7 @@ def _scan_block(task: _Task, part: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
     for a, b in spans(references.shape[0], size):
         there = references.exact(a, b)
         direct = np.empty((len(part), b - a))
-        for i in range(len(part)):
-            _measure(here[i : i + 1], there, task.frame.scale, direct[i : i + 1])
+        _measure_all(here, there, task.frame.scale, direct)
         _kernels.keep_smallest(direct, np.zeros(b - a), a, own, distances, near)
     return near, distances, np.ones(len(part), dtype=bool)
 

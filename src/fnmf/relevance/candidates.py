@@ -99,10 +99,10 @@ class Candidate:
     score : float
         By which candidates are compared: ``candidate_score``, or how well clusters of a table
         agree between halves of the columns and of the rows.
-    association : float or None
-        Agreement of halves of the columns in standard deviations from chance, if it is known.
     halves : tuple of (ndarray of int, ndarray of int)
         Halves of the rows of a table, and the clusters of each.
+    pairs : tuple of (ndarray of int, ndarray of int)
+        Clusters of the sample from both halves of the columns of a table, for several splits.
     """
 
     rows: str
@@ -114,8 +114,8 @@ class Candidate:
     modularity: float
     explained: float
     score: float
-    association: float | None = None
     halves: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
+    pairs: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
 
     @property
     def unit(self) -> bool:

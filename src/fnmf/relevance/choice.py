@@ -32,6 +32,7 @@ from fnmf.relevance.tables import (
     TableColumns,
     as_table,
     cluster_table,
+    column_association,
     column_weights,
     found_again,
     search_table,
@@ -175,7 +176,7 @@ def _best_with_structure(
         return best, None, False
     tested: list[tuple[Candidate, float | None]] = []
     for one in (best, *others[:1]):
-        known = one.association
+        known = column_association(context, one)
         found = structure(context, one, runner) if known is None else known
         real = beyond_chance(found, context.defaults)
         if real is False and known is None:

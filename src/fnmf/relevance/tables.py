@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.metrics import adjusted_mutual_info_score
 
 from fnmf._settings import Settings
 from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
@@ -19,7 +18,7 @@ from fnmf.data import IncompleteView
 from fnmf.execution import Runner
 from fnmf.kmeans import best_kmeans
 from fnmf.relevance.candidates import Candidate, SearchContext
-from fnmf.relevance.crossfit import association, crossfit_relevance
+from fnmf.relevance.crossfit import agreement, association, crossfit_relevance
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.prepare import FeatureStatistics
 from fnmf.relevance.sample import SampleTable
@@ -223,7 +222,7 @@ def _candidate(
     by_graph = clusters == "graph"
     labels = context.clusters(graph) if by_graph else cluster_table(context, rows, clusters)
     pairs = list(_column_halves(context, factors, clusters))
-    agreed = [adjusted_mutual_info_score(one, other) for one, other in pairs]
+    agreed = [agreement(one, other) for one, other in pairs]
     halves = [(half, cluster_table(context, rows, clusters, half)) for half in _row_halves(context)]
     least = defaults.small
     score = max(float(np.mean(agreed)) if agreed else 1.0, least)
@@ -233,8 +232,6 @@ def _candidate(
     if np.bincount(labels, minlength=k).min() < defaults.fewest_rows:
         # A few rows far from all others are found again in any half, and yet are no cluster.
         score *= least
-    own = context.table.weights
-    associated = [association(one, other, k, own, defaults) for one, other in pairs]
     return Candidate(
         "own",
         units,
@@ -245,14 +242,24 @@ def _candidate(
         modularity(graph, labels, k),
         context.explained(context.moments(labels)),
         score,
-        max(associated, default=None),
         tuple(halves),
+        tuple(pairs),
     )
+
+
+def column_association(context: SearchContext, one: Candidate) -> float | None:
+    """The most that halves of the columns agree, in standard deviations from chance.
+
+    ``None`` if a candidate is none of a table, or if there are no two columns.
+    """
+    k, own, defaults = context.n_clusters, context.table.weights, context.defaults
+    found = [association(mine, other, k, own, defaults) for mine, other in one.pairs]
+    return max(found, default=None)
 
 
 def found_again(labels: np.ndarray, halves: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
     """How well labels of the sample agree with clusters of halves of its rows."""
-    return float(np.mean([adjusted_mutual_info_score(labels[half], own) for half, own in halves]))
+    return float(np.mean([agreement(labels[half], own) for half, own in halves]))
 
 
 def cluster_table(
@@ -295,12 +302,19 @@ def _column_halves(
     if len(names) < 2:
         return
     rng = np.random.RandomState(context.seed)
+    # Few columns have few halves, which come up again.
+    known: dict[bytes, np.ndarray] = {}
+
+    def cluster(half: np.ndarray) -> np.ndarray:
+        key = half.tobytes()
+        if key not in known:
+            rows = context.table.scaled(np.where(half, factors, 0), unit=False)
+            known[key] = cluster_table(context, rows, clusters)
+        return known[key]
+
     for _ in range(context.defaults.splits):
         first = np.isin(context.groups, rng.permutation(names)[: len(names) // 2])
-        one, other = (
-            context.table.scaled(np.where(half, factors, 0), unit=False) for half in (first, ~first)
-        )
-        yield cluster_table(context, one, clusters), cluster_table(context, other, clusters)
+        yield cluster(first), cluster(~first)
 
 
 def _row_halves(context: SearchContext) -> list[np.ndarray]:
