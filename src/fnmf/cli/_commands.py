@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any, get_type_hints
 
+import typer
 from typer.core import TyperCommand, TyperGroup
 
 
@@ -80,3 +81,22 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(flat)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in flat}
     return run
+
+
+def typed(context: typer.Context) -> list[str]:
+    """The command as the user typed it, in the order of its parameters."""
+    words = ["fnmf", str(context.info_name)]
+    for parameter in context.command.params:
+        source = context.get_parameter_source(str(parameter.name))
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        value = context.params[str(parameter.name)]
+        if parameter.param_type_name == "argument":
+            words += [str(one) for one in (value if isinstance(value, list | tuple) else [value])]
+        elif isinstance(value, bool):
+            no = list(parameter.secondary_opts)
+            words.append(parameter.opts[0] if value or not no else no[0])
+        else:
+            for one in value if isinstance(value, list | tuple) else [value]:
+                words += [parameter.opts[0], str(getattr(one, "value", one))]
+    return words

@@ -332,22 +332,3 @@ class Treatment:
             "scale": self.scale.value,
             "texts": "all" if self.encode else "categories",
         }
-
-
-def typed(context: typer.Context) -> list[str]:
-    """The command as the user typed it, in the order of its parameters."""
-    words = ["fnmf", str(context.info_name)]
-    for parameter in context.command.params:
-        source = context.get_parameter_source(str(parameter.name))
-        if source is None or source.name != "COMMANDLINE":
-            continue
-        value = context.params[str(parameter.name)]
-        if parameter.param_type_name == "argument":
-            words += [str(one) for one in (value if isinstance(value, list | tuple) else [value])]
-        elif isinstance(value, bool):
-            no = list(parameter.secondary_opts)
-            words.append(parameter.opts[0] if value or not no else no[0])
-        else:
-            for one in value if isinstance(value, list | tuple) else [value]:
-                words += [parameter.opts[0], str(getattr(one, "value", one))]
-    return words

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from fnmf.cli import _options as options
-from fnmf.cli._commands import grouped
+from fnmf.cli._commands import grouped, typed
 from fnmf.cli._errors import UsageError, handled
 from fnmf.cli._fit_options import Model, MoreTables, Running
 from fnmf.cli._folder import RUN_FILES
@@ -72,7 +72,7 @@ def cluster(
             raise UsageError(f"--checkpoint works with --method {OURS} only.")
         from fnmf.io import is_many
 
-        words = options.typed(context)
+        words = typed(context)
         if running.memory or running.scheduler or is_many(file):
             if model.kind:
                 raise UsageError("--kind needs the whole table in memory; leave it out.")

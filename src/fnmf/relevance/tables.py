@@ -252,9 +252,10 @@ def column_association(context: SearchContext, one: Candidate) -> float | None:
 
     ``None`` if a candidate is none of a table, or if there are no two columns.
     """
+    if not one.pairs:
+        return None
     k, own, defaults = context.n_clusters, context.table.weights, context.defaults
-    found = [association(mine, other, k, own, defaults) for mine, other in one.pairs]
-    return max(found, default=None)
+    return max(association(mine, other, k, own, defaults) for mine, other in one.pairs)
 
 
 def found_again(labels: np.ndarray, halves: Sequence[tuple[np.ndarray, np.ndarray]]) -> float:
