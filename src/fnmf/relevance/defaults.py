@@ -24,7 +24,7 @@ class Defaults:
     small: float = 0.1
     # Shares of the best, or of all, below this are minor; unmeasured.
     minor: float = 0.25
-    # Ranges of columns of one unit differ by at most this share; 0.25: .0000.
+    # Ranges of columns of one unit differ by at most this share; 0.25: .0000 in the ablation.
     half: float = 0.5
     # What counts beside 1 that was seen: the mean of a feature, other clusters; 0.25 there: .0000.
     prior: float = 0.2
@@ -92,7 +92,7 @@ class Defaults:
     most_neighbors: int = 80
     # Anchors; 500 to 4,000 compared in results/holding.csv.
     n_anchors: int = 2000
-    # Neighbours of a sample in each batch, at least; 2: -.01 (3 and 5 batches of 4 sets).
+    # Neighbours of a sample in each batch, at least: one could not be weighed; unmeasured.
     batch_neighbors: int = 3
 
     # 5. Clusters of an affinity
