@@ -114,12 +114,14 @@ def cluster_statistics(X: Any, labels: Any) -> Statistics:
         )
         if isinstance(block, np.ndarray):
             gaps = np.isnan(block)
-            missing += members.T @ gaps
-            block[gaps] = 0
+            if gaps.any():
+                missing += members.T @ gaps
+                block[gaps] = 0
+            squares += np.einsum("ik,ik->k", block, block)
+        else:
+            squares += np.asarray(block.multiply(block).sum(axis=0)).ravel()
         part: Any = members.T @ block
         sums += part if isinstance(part, np.ndarray) else part.toarray()
-        square = block * block if isinstance(block, np.ndarray) else block.multiply(block)
-        squares += np.asarray(square.sum(axis=0)).ravel()
     sizes = np.bincount(codes, minlength=len(names))
     total = sums.sum(axis=0)
     # Samples in which a feature is not missing.
@@ -181,7 +183,11 @@ def _fourth_moment(blocks: Iterator[tuple[int, int, Any]], mean: np.ndarray) -> 
     total = np.zeros(len(mean))
     for start, stop, block in blocks:
         if isinstance(block, np.ndarray):
-            total += np.nansum((block - mean) ** 4, axis=0)
+            # Powers by products: the power function takes twenty times as long.
+            block -= mean
+            block *= block
+            block[np.isnan(block)] = 0
+            total += np.einsum("ik,ik->k", block, block)
             continue
         centre = mean[block.indices]
         extra = (block.data - centre) ** 4 - centre**4
