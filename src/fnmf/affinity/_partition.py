@@ -16,7 +16,10 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from fnmf._compile import njit
 from fnmf.affinity._moves import Lists, Partition, exchange, improved
+from fnmf.kernels.lanes import filled, item, load_part, minus, nothing, plus, store_part, times
+from fnmf.kernels.tiles import LINE, wide_vectors
 from fnmf.kmeans import quick_kmeans
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 
@@ -214,13 +217,33 @@ def leading_vectors(
 
 
 def _filtered(similarity: sp.csr_array, block: np.ndarray, high: float) -> np.ndarray:
-    """The Chebyshev polynomial that is small from -1 to ``high`` and grows beyond, of the graph."""
+    """The Chebyshev polynomial that is small from -1 to ``high`` and grows beyond, of the graph.
+
+    ``block`` is overwritten.
+    """
     half, centre = (high + 1) / 2, (high - 1) / 2
+    pointers, neighbours = (
+        places.astype(np.int64, copy=False) for places in (similarity.indptr, similarity.indices)
+    )
     before, now = np.zeros_like(block), block
     for step in range(_DEGREE):
-        after = similarity @ now
-        after -= centre * now
-        after *= (2 if step else 1) / half
-        after -= before
-        before, now = now, after
+        factor = (2 if step else 1) / half
+        _next_degree(pointers, neighbours, similarity.data, centre, factor, now, before)
+        before, now = now, before
     return now
+
+
+@njit(nogil=True, cache=True)
+def _next_degree(pointers, neighbours, similarity, centre, factor, now, before):  # type: ignore[no-untyped-def]
+    """before = factor (S now - centre now) - before, each step rounded."""
+    wide_vectors()
+    for i in range(now.shape[0]):
+        for a in range(0, now.shape[1], LINE):
+            own = load_part(now, i, a)
+            pull = nothing(own)
+            for entry in range(pointers[i], pointers[i + 1]):
+                row = load_part(now, item(neighbours, entry), a)
+                pull = plus(pull, times(filled(item(similarity, entry), own), row))
+            gap = minus(pull, times(filled(centre, own), own))
+            after = minus(times(filled(factor, own), gap), load_part(before, i, a))
+            store_part(before, i, a, after)

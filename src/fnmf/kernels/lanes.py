@@ -241,10 +241,6 @@ add_scaled: Any = intrinsic(_add_scaled)
 add_product: Any = intrinsic(_add_product)
 
 
-def _larger(builder, left, right):  # type: ignore[no-untyped-def]
-    return builder.select(builder.fcmp_ordered(">", left, right), left, right)
-
-
 def _smaller(builder, left, right):  # type: ignore[no-untyped-def]
     return builder.select(builder.fcmp_ordered("<", left, right), left, right)
 
@@ -261,8 +257,11 @@ def _elementwise(operation: Callable[[Any, Any, Any], Any], name: str, number: b
 
 
 times = _elementwise(lambda builder, a, b: builder.fmul(a, b, flags=_FUSED), "times")
+# A product in these is rounded before it is added.
+plus = _elementwise(ir.IRBuilder.fadd, "plus")
+minus = _elementwise(ir.IRBuilder.fsub, "minus")
 divided = _elementwise(lambda builder, a, b: builder.fdiv(a, b), "divided")
-larger = _elementwise(_larger, "larger")
+larger = _elementwise(lambda b, x, y: b.select(b.fcmp_ordered(">", x, y), x, y), "larger")
 smaller = _elementwise(_smaller, "smaller")
 
 
