@@ -57,6 +57,10 @@ class FittedClusters:
         Labels of ``rows``, where these are only some of the training data.
     centres : ndarray of shape (k, d) or None
         Means of the clusters in scaled rows, where these decide who belongs to them.
+    precisions : ndarray of shape (k, d) or None
+        One over the variances about ``centres``, where clusters are the groups of a mixture.
+    intercepts : ndarray of shape (k,) or None
+        What is added to the log likelihood of each of these groups.
     graph_rows : ndarray of shape (n,) or None
         Which of ``rows`` and of the graph each sample is, -1 if it does not count; ``None`` where
         all samples are different and count once.
@@ -94,6 +98,8 @@ class FittedClusters:
     row_scale: float | None = _kept("_row_scale", None)
     held_labels: np.ndarray | None = _kept("_held_labels", "r")
     centres: np.ndarray | None = _kept("_centres", "kd")
+    precisions: np.ndarray | None = _kept("_precisions", "kd")
+    intercepts: np.ndarray | None = _kept("_intercepts", "k")
     missing_neighbors: np.ndarray | None = _kept("_missing_neighbors", None)
     rows_without_values: np.ndarray | None = _kept("rows_without_values_", None)
     warnings: tuple[Warning, ...] = ()

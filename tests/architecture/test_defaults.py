@@ -63,6 +63,7 @@ ALLOWED = {
     ("kmeans.py", 10): "starts in the protocol of the article",
     ("kmeans.py", 200_000): "bounds time: codes of very many rows",
     ("kmeans.py", 100): "k-means has long come to rest",
+    ("mixture.py", 100): "probabilities of groups have come to rest before",
     ("_moves.py", 1e-12): "rounding",
     ("_partition.py", 1e-12): "avoids a division by 0",
     ("_partition.py", 200): "rows whose eigenvectors are quicker densely",

@@ -117,7 +117,7 @@ def score_numbers(
     defaults = context.defaults
     rows, near = _prepared(context, chosen)
     if context.table.range_units is not None:
-        return _found_again(rows, np.array(numbers), context)
+        return _found_again(context, chosen, np.array(numbers))
     own = context.table.weights
     graph = small_graph(rows, near, own)
     labels = _clusters(graph, numbers, context, runner)
@@ -141,20 +141,25 @@ def score_numbers(
     return Numbers(k, tied[:, :, 0], tied[:, :, 1], gaps, labels, defaults)
 
 
-def _found_again(rows: np.ndarray, numbers: np.ndarray, context: SearchContext) -> Numbers:
-    """Scores of a table: how well k-means of halves of the rows finds the same clusters again.
+def _found_again(context: SearchContext, chosen: Candidate, numbers: np.ndarray) -> Numbers:
+    """Scores of a table: how well halves of the rows find the same clusters again.
+
+    Clusters are those about means, or of a mixture if one was chosen.
 
     Clusters taken together are found again as well as single ones; a cluster cut in two mostly is
     not, and has no valley where it was cut. So the best is the largest number whose clusters are
     found again, or as nearly as any, and all have a valley between them.
     """
     defaults, rng = context.defaults, np.random.RandomState(context.seed)
+    scales, clusters = factors(context, chosen), chosen.clusters
+    rows = context.table.scaled(scales, chosen.unit)
+    clusters = "means" if clusters == "graph" else clusters
     asked = [replace(context, n_clusters=int(k)) for k in numbers]
-    labels = np.array([cluster_table(one, rows, "means") for one in asked])
+    labels = np.array([cluster_table(one, scales, clusters) for one in asked])
     inside = np.empty((2 * defaults.splits, len(numbers)))
     for shares in inside:
         half = np.sort(rng.permutation(rows.shape[0])[: rows.shape[0] // 2])
-        again = (cluster_table(one, rows, "means", half) for one in asked)
+        again = (cluster_table(one, scales, clusters, half) for one in asked)
         pairs = zip(labels[:, half], again, strict=True)
         shares[:] = [adjusted_rand_score(*pair) for pair in pairs]
     mean = inside.mean(axis=0)

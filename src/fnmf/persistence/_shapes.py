@@ -175,6 +175,8 @@ def _lacking_for_new_rows(kept: Mapping[str, Any]) -> list[str]:
             whole = labels.dtype.kind in "iu"
             if not whole or labels.min() < 0 or labels.max() >= n:
                 raise ModelFileError(f"{name} holds numbers that no cluster has")
+    if (kept.get("_precisions") is None) != (kept.get("_intercepts") is None):
+        lacking.append("_intercepts")
     near: Any = kept.get("_missing_neighbors")
     if near is not None:
         rows = kept["_fit_X"].shape[0]

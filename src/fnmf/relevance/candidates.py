@@ -22,6 +22,7 @@ from fnmf.affinity import (
 )
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.sample import SampleTable
+from fnmf.relevance.table_columns import CATEGORY
 from fnmf.relevance.weights import relevance
 from fnmf.statistics import CONSTANT, Moments
 
@@ -42,6 +43,7 @@ class SearchContext:
     independence: np.ndarray
     related: np.ndarray
     groups: np.ndarray
+    kinds: np.ndarray | None = None
     defaults: Defaults = DEFAULTS
     # Rounds begin with the graph that others have ended with.
     _graphs: dict[tuple[bool, bytes], sp.csr_array] = field(init=False, default_factory=dict)
@@ -86,8 +88,9 @@ class Candidate:
     columns : {"own", "typical", "gated", "spread", "range"}
         Units of the features: their own, typical values at 1, their own once those that typical
         units left out are gone, standard deviations at 1, or a common range.
-    clusters : {"graph", "means"}
-        Whether clusters are what holds together in the graph, or what is near their means.
+    clusters : {"graph", "means", "mixture"}
+        Whether clusters are what holds together in the graph, what is near their means, or the
+        groups of a mixture of independent columns.
     weights, prices : ndarray of shape (d,)
         Weight of each feature, and price of leaving it out, before copies share them.
     labels : ndarray of shape (n,)
@@ -149,16 +152,16 @@ def search_context(
     refreshes: int,
     seed: int,
     defaults: Defaults = DEFAULTS,
-    category: np.ndarray | None = None,
+    kinds: np.ndarray | None = None,
 ) -> SearchContext:
     """What is known before any candidate is tried.
 
-    ``groups`` says which features are one column, ``category`` which are levels of a category.
+    ``groups`` says which features are one column, ``kinds`` what kind of column of a table.
     """
+    category = None if kinds is None else kinds == CATEGORY
     shares, relatives = duplicate_weights(groups, category), redundancy(table, defaults)
-    return SearchContext(
-        table, n_clusters, n_neighbors, refreshes, seed, shares, *relatives, groups, defaults
-    )
+    numbers = n_clusters, n_neighbors, refreshes, seed
+    return SearchContext(table, *numbers, shares, *relatives, groups, kinds, defaults)
 
 
 def duplicate_weights(groups: np.ndarray, category: np.ndarray | None = None) -> np.ndarray:

@@ -84,9 +84,9 @@ class Choice:
         return self.candidates[0].labels if self.candidates else None
 
     @property
-    def about_means(self) -> bool:
-        """Whether clusters are what is near their means, not what holds together in a graph."""
-        return bool(self.candidates) and self.candidates[0].clusters == "means"
+    def clusters(self) -> str:
+        """What clusters are, as :class:`Candidate` has it."""
+        return self.candidates[0].clusters if self.candidates else "graph"
 
     def by_graph(self) -> Choice:
         """The same with clusters that are those of the graph, not what is near their means."""
@@ -244,7 +244,7 @@ def search_on_sample(
         # Pixels beside columns of other units which say nothing about them are still pixels.
         given, kinds = columns.given[:, ~useless], columns.kinds[~useless]
         if not share_units(given, columns.groups[~useless], kinds, defaults):
-            context = search_context(table, columns.groups, *numbers, columns.kinds == CATEGORY)
+            context = search_context(table, columns.groups, *numbers, columns.kinds)
             if np.isin(kinds, (FLAG, CATEGORY)).any():
                 # A graph falls into parts along flags and categories, whatever these mean.
                 context = replace(context, defaults=replace(defaults, least_part=np.inf))
@@ -267,16 +267,17 @@ def cluster_stability(choice: Choice, labels: RowArray) -> np.ndarray | None:
 
     In halves of the sample; and by the other candidates of a table that hold up as well.
     """
-    context = choice.context
+    context, clusters = choice.context, choice.clusters
     if context is None:
         return None
     best = choice.candidates[0]
     k, seed, defaults = context.n_clusters, context.seed, context.defaults
-    rows = context.table.scaled(factors(context, best), best.unit)
+    scales = factors(context, best)
+    rows = context.table.scaled(scales, best.unit)
 
     def cluster(half: Half, mine: np.ndarray) -> np.ndarray:
-        if choice.columns is not None and choice.about_means:
-            return cluster_table(context, rows, "means", half.rows)
+        if choice.columns is not None and clusters != "graph":
+            return cluster_table(context, scales, clusters, half.rows)
         # Begun from the clusters as well: what counts is where they lead, not who finds it.
         return quick_partition(half.graph, k, seed, defaults, (mine,))
 

@@ -1,4 +1,4 @@
-"""Clusters about means, over all rows.
+"""Clusters about means, or of a mixture, over all rows.
 
 On a sample weak features cannot be told from noise; over all rows they can. So k-means
 over all rows starts from the clusters of the sample, features are weighted by its clusters, and
@@ -16,6 +16,8 @@ from fnmf.affinity import nearest_anchors
 from fnmf.data import View
 from fnmf.execution import BlockSource, RowArray, Runner, parts_of
 from fnmf.relevance.choice import Choice
+from fnmf.relevance.crossfit import factors
+from fnmf.relevance.mixture import Mixture, sample_mixture
 from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights, capped_moments, prepare
 from fnmf.relevance.weights import single_weighting, weights_converged
 from fnmf.statistics import Moments, cluster_means
@@ -23,7 +25,10 @@ from fnmf.statistics import Moments, cluster_means
 
 @dataclass(frozen=True)
 class LloydClusters:
-    """Clusters of all rows, their means (k, d), what they were found with and what they explain."""
+    """Clusters of all rows, their means (k, d), what they were found with and what they explain.
+
+    If they are of a ``mixture``, that tells which of them a row belongs to.
+    """
 
     choice: Choice
     prepared: PreparedRows
@@ -31,6 +36,7 @@ class LloydClusters:
     centres: np.ndarray
     moments: Moments
     explained: float
+    mixture: Mixture | None = None
 
 
 def lloyd_all_rows(statistics: FeatureStatistics, choice: Choice, runner: Runner) -> LloydClusters:
@@ -38,6 +44,8 @@ def lloyd_all_rows(statistics: FeatureStatistics, choice: Choice, runner: Runner
     context, known = choice.context, choice.labels
     assert context is not None
     assert known is not None
+    if choice.clusters == "mixture":
+        return _mixture_all_rows(statistics, choice, runner)
     if choice.columns is not None:
         # Weights of a table come from clusters that each column had no part in.
         return _lloyd(statistics, choice, known, choice.sample, runner)
@@ -57,6 +65,35 @@ def lloyd_all_rows(statistics: FeatureStatistics, choice: Choice, runner: Runner
             break
         best = found
     return best
+
+
+def _mixture_all_rows(
+    statistics: FeatureStatistics, choice: Choice, runner: Runner
+) -> LloydClusters:
+    """The likeliest groups of all rows by the mixture of the sample."""
+    context, columns = choice.context, choice.columns
+    assert context is not None
+    assert columns is not None
+    scales = factors(context, choice.candidates[0])
+    found, used = sample_mixture(context, scales)
+    prepared = prepare(statistics, choice.units, choice.weights, choice.unit, runner)
+    assert prepared.row_scale is not None
+    units = prepared.row_scale * (choice.units / columns.units)[used]
+    shift = (columns.mean * columns.units)[used]
+    mixture = found.in_units(units, shift).among(used, len(scales))
+    labels = likeliest(prepared.view, mixture, runner)
+    moments = capped_moments(statistics, labels, context.n_clusters, runner)
+    explained = context.explained(moments)
+    return LloydClusters(choice, prepared, labels, mixture.centres, moments, explained, mixture)
+
+
+def likeliest(scaled: View, mixture: Mixture, runner: Runner) -> RowArray:
+    """The group of a mixture in which each of some scaled rows is likeliest."""
+    return runner.map_rows(partial(_likeliest, mixture), parts_of(scaled), (), (), np.int32)
+
+
+def _likeliest(mixture: Mixture, part: View) -> np.ndarray:
+    return mixture.labels(part.double(0, part.shape[0]))
 
 
 def nearest_mean(

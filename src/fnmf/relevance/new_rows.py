@@ -11,7 +11,8 @@ from fnmf.affinity import Nearest, adaptive_weights, attraction_to, kept_view, n
 from fnmf.data import IncompleteView, View
 from fnmf.execution import Runner
 from fnmf.factorization.solver import RowModel, encode
-from fnmf.relevance.lloyd import nearest_mean
+from fnmf.relevance.lloyd import likeliest, nearest_mean
+from fnmf.relevance.mixture import Mixture
 from fnmf.relevance.prepare import Preparation
 from fnmf.statistics import unit_scales, weighted_distances
 
@@ -90,11 +91,14 @@ def encode_rows(fitted: Fitted, settings: Settings, view: View, runner: Runner) 
 def predict_rows(
     fitted: FittedClusters, settings: Settings, view: View, runner: Runner
 ) -> np.ndarray:
-    """Clusters of new rows: by their nearest rows of the fit, by the nearest mean or by codes."""
+    """Clusters of new rows: by nearest rows of the fit, the nearest mean, a mixture or codes."""
     if isinstance(fitted, Fitted) and fitted.kmeans is not None:
         codes = encode_rows(fitted, settings, view, runner)
         return fitted.kmeans.predict(np.ascontiguousarray(codes, fitted.embedding.dtype))
     new = TransformedRows.of(fitted, view, runner)
+    if fitted.centres is not None and fitted.precisions is not None:
+        mixture = Mixture(fitted.centres, fitted.precisions, present(fitted.intercepts))
+        return np.asarray(likeliest(new.scaled, mixture, runner), np.int64)
     if fitted.centres is not None:
         found = nearest_mean(new.weighted, fitted.centres, present(fitted.omega), runner)
         return found.astype(np.int64)

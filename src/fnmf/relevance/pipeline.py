@@ -152,7 +152,7 @@ def clusters_of(inputs: Inputs, seed: int) -> FoundClusters:
 def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
     """Features and clusters from one seed: steps 2 to 5."""
     choice, statistics = search_features(inputs, seed)
-    if not choice.about_means or inputs.settings.batch is not None:
+    if choice.clusters == "graph" or inputs.settings.batch is not None:
         return cluster_affinity(inputs, choice, statistics, seed)
     inputs.progress.enter(Stage.MEANS)
     means = lloyd_all_rows(statistics, choice, inputs.runner)
@@ -160,7 +160,7 @@ def find_clusters(inputs: Inputs, seed: int) -> FoundClusters:
     parts = affinity.parts(inputs.settings.clusters)
     if parts is not None:
         return FoundClusters(means.choice.by_graph(), statistics, means.prepared, affinity, parts)
-    clusters = means.labels, means.centres, means.moments
+    clusters = means.labels, means.centres, means.mixture, means.moments
     return FoundClusters(means.choice, statistics, means.prepared, affinity, *clusters)
 
 

@@ -168,6 +168,8 @@ def _about_clusters(
         "feature_qvalues": qvalues(moments, found.choice.real).astype(codes.dtype),
         "column_kinds": None if columns is None else columns.kinds,
         "centres": found.centres,
+        "precisions": None if found.mixture is None else found.mixture.precisions,
+        "intercepts": None if found.mixture is None else found.mixture.intercepts,
         "labels": labels,
         "held_labels": None if anchors is None or labels is None else labels[anchors],
         "chosen": [one.summary() for one in found.choice.candidates],

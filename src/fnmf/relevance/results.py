@@ -15,6 +15,7 @@ from fnmf.factorization.solver import Result
 from fnmf.factorization.terms import Ties
 from fnmf.relevance.batches import BatchEffect
 from fnmf.relevance.choice import Choice, cluster_stability
+from fnmf.relevance.mixture import Mixture
 from fnmf.relevance.prepare import FeatureStatistics, PreparedRows, Weights
 from fnmf.statistics import Moments
 
@@ -37,6 +38,8 @@ class FoundClusters:
         Clusters; ``None`` where there is no affinity to tell.
     centres : ndarray of shape (k, d) or None
         Means of the clusters, where these decide who belongs to them.
+    mixture : Mixture or None
+        Whose groups the clusters are, where it decides who belongs to them.
     moments : Moments or None
         Moments of the capped features by cluster, once they are known.
     settled : bool
@@ -51,6 +54,7 @@ class FoundClusters:
     affinity: Affinity
     labels: RowArray | None
     centres: np.ndarray | None = None
+    mixture: Mixture | None = None
     moments: Moments | None = None
     settled: bool = False
     batch_effect: BatchEffect | None = None

@@ -8,6 +8,7 @@ between halves of the columns, and is found again in halves of the rows, is chos
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from fnmf.kmeans import best_kmeans
 from fnmf.relevance.candidates import Candidate, SearchContext
 from fnmf.relevance.crossfit import agreement, association, crossfit_relevance
 from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.mixture import sample_mixture
 from fnmf.relevance.prepare import FeatureStatistics
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.table_columns import (
@@ -48,6 +50,8 @@ class TableColumns(NamedTuple):
         The largest value let through.
     modes : ndarray of bool
         Whether it counts because it has several modes itself.
+    mean : ndarray
+        Mean of its capped values.
     given : ndarray of shape (n, d)
         The rows of the sample in the units of the data, NaN where a cell is missing.
     """
@@ -57,6 +61,7 @@ class TableColumns(NamedTuple):
     units: np.ndarray
     caps: np.ndarray
     modes: np.ndarray
+    mean: np.ndarray
     given: np.ndarray
 
 
@@ -109,7 +114,8 @@ def as_table(
     )
     caps, units = np.where(live, caps, np.inf), 1 / size
     caps = np.where(seen, caps, 0)
-    return table, TableColumns(groups, kinds, units, caps, np.zeros(len(kinds), bool), given)
+    modes = np.zeros(len(kinds), bool)
+    return table, TableColumns(groups, kinds, units, caps, modes, mean, given)
 
 
 def _mean_and_spread(
@@ -190,10 +196,16 @@ def search_table(
     units: str,
     runner: Runner,
 ) -> list[Candidate]:
-    """Clusters by graph and about means, best first; ``units`` are the user's, or "auto"."""
+    """Clusters by graph, about means and by a mixture, best first.
+
+    ``units`` are the user's, or "auto". Without flags and categories a mixture of independent
+    columns is no better than means.
+    """
     price = _means_price(weights * context.duplicate_weights, columns.kinds, context.defaults)
     ways = [(weights, "spread", "graph"), (weights, "spread", "means")]
     used = weights > 0
+    if (used & np.isin(columns.kinds, (FLAG, CATEGORY))).any():
+        ways += [(weights, "spread", "mixture")]
     if units == "auto" and (used & (columns.kinds == CONTINUOUS)).any():
         # In units of the range columns with groups far apart count more by themselves.
         alike = np.where(used, weights[used].mean(), 0)
@@ -203,7 +215,7 @@ def search_table(
 
 
 def _means_price(weights: np.ndarray, kinds: np.ndarray, defaults: Defaults) -> float:
-    """How many times better than a graph's clusters about means must hold up.
+    """How many times better than a graph's clusters those about means or of a mixture must hold up.
 
     The less, the more of the weight is on flags and categories: graphs split along these.
     """
@@ -217,17 +229,17 @@ def _candidate(
     """Clusters of the weighted rows, and how well they hold up."""
     k, defaults = context.n_clusters, context.defaults
     factors = np.sqrt(weights * context.duplicate_weights) * context.table.units(units)
-    rows = context.table.scaled(factors, unit=False)
     graph = context.graph(factors, unit=False)
     by_graph = clusters == "graph"
-    labels = context.clusters(graph) if by_graph else cluster_table(context, rows, clusters)
+    labels = context.clusters(graph) if by_graph else cluster_table(context, factors, clusters)
     pairs = list(_column_halves(context, factors, clusters))
     agreed = [agreement(one, other) for one, other in pairs]
-    halves = [(half, cluster_table(context, rows, clusters, half)) for half in _row_halves(context)]
+    in_half = partial(cluster_table, context, factors, clusters)
+    halves = [(half, in_half(half)) for half in _row_halves(context)]
     least = defaults.small
     score = max(float(np.mean(agreed)) if agreed else 1.0, least)
     score *= max(found_again(labels, halves), least)
-    if clusters == "means":
+    if not by_graph:
         score /= means_price
     if np.bincount(labels, minlength=k).min() < defaults.fewest_rows:
         # A few rows far from all others are found again in any half, and yet are no cluster.
@@ -264,12 +276,15 @@ def found_again(labels: np.ndarray, halves: Sequence[tuple[np.ndarray, np.ndarra
 
 
 def cluster_table(
-    context: SearchContext, rows: np.ndarray, clusters: str, some: Any = slice(None)
+    context: SearchContext, factors: np.ndarray, clusters: str, some: Any = slice(None)
 ) -> np.ndarray:
-    """Labels of weighted rows, or of some of them."""
+    """Labels of the rows with their features times ``factors``, or of some of them."""
+    if clusters == "mixture":
+        found, used = sample_mixture(context, factors, some)
+        return found.labels(context.table.rows[some][:, used].astype(np.float64))
     k, seed, defaults = context.n_clusters, context.seed, context.defaults
     own = None if context.table.weights is None else context.table.weights[some]
-    rows = rows[some]
+    rows = context.table.scaled(factors, unit=False)[some]
     if clusters == "means":
         rng = np.random.RandomState(seed)
         return best_kmeans(rows.astype(np.float64), k, rng, 2 * defaults.starts, own)
@@ -309,8 +324,7 @@ def _column_halves(
     def cluster(half: np.ndarray) -> np.ndarray:
         key = half.tobytes()
         if key not in known:
-            rows = context.table.scaled(np.where(half, factors, 0), unit=False)
-            known[key] = cluster_table(context, rows, clusters)
+            known[key] = cluster_table(context, np.where(half, factors, 0), clusters)
         return known[key]
 
     for _ in range(context.defaults.splits):

@@ -148,11 +148,12 @@ def _numbered_as(fitted: Fitted, found: np.ndarray, before: Fitted, n_clusters: 
     shared = np.zeros((n_clusters, n_clusters))
     np.add.at(shared, (labels, found), 1)
     number = linear_sum_assignment(-shared)[1]
+    was = np.argsort(number)
     alike = _directions(fitted) @ _directions(before).T
     order = np.argsort(linear_sum_assignment(-alike)[1])
     kmeans = fitted.kmeans
     if kmeans is not None:
-        kmeans.cluster_centers_ = kmeans.cluster_centers_[np.argsort(number)][:, order]
+        kmeans.cluster_centers_ = kmeans.cluster_centers_[was][:, order]
         kmeans.labels_ = number[kmeans.labels_].astype(kmeans.labels_.dtype)
     return replace(
         fitted,
@@ -160,7 +161,9 @@ def _numbered_as(fitted: Fitted, found: np.ndarray, before: Fitted, n_clusters: 
         components=np.ascontiguousarray(fitted.components[order]),
         embedding=np.ascontiguousarray(fitted.embedding[:, order]),
         kmeans=kmeans,
-        centres=None if fitted.centres is None else fitted.centres[np.argsort(number)],
+        centres=None if fitted.centres is None else fitted.centres[was],
+        precisions=None if fitted.precisions is None else fitted.precisions[was],
+        intercepts=None if fitted.intercepts is None else fitted.intercepts[was],
     )
 
 
