@@ -8,8 +8,10 @@ from sklearn.mixture import GaussianMixture
 
 from fnmf import FNMF, MiniBatchFNMF, RelevanceClusterer, load, save
 from fnmf.metrics import clustering_accuracy
+from fnmf.relevance.candidates import search_context
 from fnmf.relevance.defaults import DEFAULTS
-from fnmf.relevance.mixture import Levels, _groups, fit_mixture
+from fnmf.relevance.mixture import Levels, _groups, completed_likelihoods, fit_mixture
+from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.table_columns import CATEGORY, CONTINUOUS, FLAG
 
 
@@ -124,3 +126,34 @@ def test_mixtures_know_missing_cells_and_streams():
     assert clustering_accuracy(y, model.labels_) > 0.75
     stream = MiniBatchFNMF(4, random_state=0).fit(X)
     assert clustering_accuracy(y, stream.predict(X)) > 0.85
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_number_of_groups_is_the_one_worth_its_parameters(seed):
+    X, _ = survey(seed)
+    model = RelevanceClusterer("auto", random_state=0).fit(X)
+    assert model.n_clusters_ == 4
+    assert model.k_scores_["score"].max() > 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_answers_that_have_nothing_in_common_are_one_group(seed):
+    rng = np.random.default_rng(seed)
+    X = (rng.random((150, 12)) < rng.uniform(0.1, 0.9, 12)).astype(float)
+    assert RelevanceClusterer("auto", random_state=0).fit(X).n_clusters_ == 1
+
+
+def test_completed_likelihoods_choose_as_bic_does_where_groups_are_far_apart():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 300)
+    X = np.hstack([4 * np.eye(3)[y] + rng.normal(size=(300, 3)), rng.random((300, 1)) < 0.5])
+    rows = standardised(X)
+    table = SampleTable(rows.astype(np.float32), np.ones(4))
+    kinds = np.array([CONTINUOUS] * 3 + [FLAG])
+    found = {}
+    for k in (1, 2, 3, 4, 5):
+        context = search_context(table, np.arange(4), k, 5, 3, 0, kinds=kinds)
+        found[k] = completed_likelihoods(context, np.ones(4))[0].sum()
+    peers = {k: GaussianMixture(k, covariance_type="diag", n_init=5, random_state=0) for k in found}
+    bic = {k: peer.fit(rows[:, :3]).bic(rows[:, :3]) for k, peer in peers.items()}
+    assert max(found, key=found.get) == min(bic, key=bic.get) == 3

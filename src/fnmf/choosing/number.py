@@ -23,11 +23,12 @@ from fnmf.display import listed
 from fnmf.execution import Runner
 from fnmf.relevance.candidates import Candidate, SearchContext
 from fnmf.relevance.choice import SampleSearch, search_on_sample
-from fnmf.relevance.crossfit import beyond_chance
+from fnmf.relevance.crossfit import beyond_chance, factors
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.prepare import feature_statistics
 from fnmf.relevance.refill import refilled_by_search
 from fnmf.relevance.structure import structure
+from fnmf.relevance.tables import column_association, column_pairs
 
 NUMBERS = range(2, 16)
 
@@ -142,6 +143,12 @@ def choose_number(
         # Cells filled by features that count for nothing would make groups of their own.
         statistics = refilled_by_search(statistics, tried, runner, defaults)
         tried = search(first)
+    mixture = [one for one in tried.candidates if one.clusters == "mixture"]
+    if mixture:
+        # What makes the best of so many clusters may not for as few as there are.
+        again = search(score_numbers(tried.context, mixture[0], wanted, runner).best)
+        tried.candidates.sort(key=lambda one: one.clusters == "mixture")
+        tried = again if again.candidates[0].clusters == "mixture" else tried
     found = score_numbers(tried.context, tried.candidates[0], wanted, runner)
     # Columns of a table that weigh much for many clusters do so for few.
     if tried.columns is None and abs(found.best - first) > 2:
@@ -163,6 +170,14 @@ def _structure(
     context: SearchContext, chosen: Candidate, numbers: Numbers, scores: np.ndarray, runner: Runner
 ) -> tuple[bool, float | None]:
     """Whether there are clusters at all, and the association that says so, if it was asked."""
+    if chosen.clusters == "mixture":
+        if numbers.score.max() <= 0:
+            # No number of groups is worth its parameters.
+            return False, None
+        asked = replace(context, n_clusters=numbers.best)
+        pairs = tuple(column_pairs(asked, factors(context, chosen), chosen.clusters))
+        found = column_association(asked, replace(chosen, pairs=pairs))
+        return beyond_chance(found, context.defaults) is not False, found
     # Clusters from halves of the features agree more than those of shuffled data do.
     if scores["features_agree"].max() >= context.defaults.small:
         return True, None

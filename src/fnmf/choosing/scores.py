@@ -23,6 +23,7 @@ from fnmf.execution import Runner
 from fnmf.relevance.candidates import Candidate, SearchContext
 from fnmf.relevance.crossfit import factors, row_halves
 from fnmf.relevance.defaults import DEFAULTS, Defaults
+from fnmf.relevance.mixture import completed_likelihoods
 from fnmf.relevance.structure import feature_halves, features_agree, rows_agree
 from fnmf.relevance.table_columns import peak_and_valley
 from fnmf.relevance.tables import cluster_table
@@ -116,6 +117,8 @@ def score_numbers(
     """Scores of all numbers, in rising order, with features weighted as a candidate does."""
     defaults = context.defaults
     rows, near = _prepared(context, chosen)
+    if chosen.clusters == "mixture":
+        return _likeliest(context, chosen, np.array(numbers))
     if context.table.range_units is not None:
         return _found_again(context, chosen, np.array(numbers))
     own = context.table.weights
@@ -142,24 +145,21 @@ def score_numbers(
 
 
 def _found_again(context: SearchContext, chosen: Candidate, numbers: np.ndarray) -> Numbers:
-    """Scores of a table: how well halves of the rows find the same clusters again.
-
-    Clusters are those about means, or of a mixture if one was chosen.
+    """Scores of a table: how well k-means of halves of the rows finds the same clusters again.
 
     Clusters taken together are found again as well as single ones; a cluster cut in two mostly is
     not, and has no valley where it was cut. So the best is the largest number whose clusters are
     found again, or as nearly as any, and all have a valley between them.
     """
     defaults, rng = context.defaults, np.random.RandomState(context.seed)
-    scales, clusters = factors(context, chosen), chosen.clusters
+    scales = factors(context, chosen)
     rows = context.table.scaled(scales, chosen.unit)
-    clusters = "means" if clusters == "graph" else clusters
     asked = [replace(context, n_clusters=int(k)) for k in numbers]
-    labels = np.array([cluster_table(one, scales, clusters) for one in asked])
+    labels = np.array([cluster_table(one, scales, "means") for one in asked])
     inside = np.empty((2 * defaults.splits, len(numbers)))
     for shares in inside:
         half = np.sort(rng.permutation(rows.shape[0])[: rows.shape[0] // 2])
-        again = (cluster_table(one, scales, clusters, half) for one in asked)
+        again = (cluster_table(one, scales, "means", half) for one in asked)
         pairs = zip(labels[:, half], again, strict=True)
         shares[:] = [adjusted_rand_score(*pair) for pair in pairs]
     mean = inside.mean(axis=0)
@@ -167,6 +167,19 @@ def _found_again(context: SearchContext, chosen: Candidate, numbers: np.ndarray)
     apart = np.array([_all_apart(rows, found, context) for found in labels])
     nothing = np.zeros_like(inside)
     return Numbers(numbers, inside, nothing, nothing[0], labels, defaults, steady & apart)
+
+
+def _likeliest(context: SearchContext, chosen: Candidate, numbers: np.ndarray) -> Numbers:
+    """Scores of a mixture: what a row gains in completed likelihood over a single group."""
+    scales, own = factors(context, chosen), context.table.weights
+    asked = [replace(context, n_clusters=int(k)) for k in (1, *numbers)]
+    found = [completed_likelihoods(one, scales) for one in asked]
+    gained = np.column_stack([one - found[0][0] for one, _ in found[1:]])
+    if own is not None:
+        gained *= own[:, None] / own.mean()
+    nothing = np.zeros_like(gained)
+    labels = np.array([own for _, own in found[1:]])
+    return Numbers(numbers, gained, nothing, nothing[0], labels, context.defaults)
 
 
 def _all_apart(rows: np.ndarray, labels: np.ndarray, context: SearchContext) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import entr, logsumexp
 
 from fnmf.kmeans import quick_kmeans
 from fnmf.relevance.candidates import SearchContext
@@ -32,6 +33,8 @@ class Levels(NamedTuple):
         Its lower value, and how far the higher one is from it; 1 for numbers.
     counts : ndarray of shape (d,)
         How much it counts: copies count once together.
+    n_free : float
+        Means, variances and probabilities of one group.
     """
 
     flags: np.ndarray
@@ -39,6 +42,7 @@ class Levels(NamedTuple):
     low: np.ndarray
     width: np.ndarray
     counts: np.ndarray
+    n_free: float
 
     @classmethod
     def of(cls, rows: np.ndarray, kinds: np.ndarray, groups: np.ndarray) -> Levels:
@@ -46,7 +50,9 @@ class Levels(NamedTuple):
         flags, categories = kinds == FLAG, kinds == CATEGORY
         width = np.where(flags | categories, np.ptp(rows, axis=0), 1)
         counts = np.where(categories, 1, 1 / np.bincount(groups)[groups])
-        return cls(flags, categories, rows.min(axis=0), width, counts)
+        # The probabilities of a category add up to 1.
+        n_free = counts @ np.where(flags | categories, 1, 2) - len(np.unique(groups[categories]))
+        return cls(flags, categories, rows.min(axis=0), width, counts, float(n_free))
 
 
 class Mixture(NamedTuple):
@@ -99,15 +105,39 @@ def sample_mixture(
 
     Returns the mixture and the features with a factor, which it is of.
     """
-    table, used = context.table, np.flatnonzero(factors)
-    assert context.kinds is not None
-    rows = table.rows[:, used].astype(np.float64)
-    levels = Levels.of(rows, context.kinds[used], context.groups[used])
+    table, (rows, levels, used) = context.table, _standardised(context, factors)
     own = None if table.weights is None else table.weights[some]
     k, defaults, rng = context.n_clusters, context.defaults, np.random.RandomState(context.seed)
     scaled = table.scaled(factors, unit=False)[some]
     starts = [quick_kmeans(scaled, k, rng, own) for _ in range(2 * defaults.starts)]
     return fit_mixture(rows[some], levels, starts, k, own, defaults), used
+
+
+def completed_likelihoods(
+    context: SearchContext, factors: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Integrated completed log likelihood of the groups of all rows, by row, and their labels.
+
+    A row counts with its likelihood, less what is not known of its group, as groups that overlap
+    are no clusters, and less its part of the price of all parameters.
+    """
+    rows, levels, _ = _standardised(context, factors)
+    fits = sample_mixture(context, factors)[0].log_likelihoods(rows)
+    together, total = logsumexp(fits, axis=1), context.table.total
+    unknown = entr(np.exp(fits - together[:, None])).sum(axis=1)
+    n_parameters = context.n_clusters * (levels.n_free + 1) - 1
+    price = n_parameters * np.log(total) / (2 * total)
+    return together - unknown - price, fits.argmax(axis=1)
+
+
+def _standardised(
+    context: SearchContext, factors: np.ndarray
+) -> tuple[np.ndarray, Levels, np.ndarray]:
+    """Rows in the features with a factor, what is known of these, and which they are."""
+    used = np.flatnonzero(factors)
+    assert context.kinds is not None
+    rows = context.table.rows[:, used].astype(np.float64)
+    return rows, Levels.of(rows, context.kinds[used], context.groups[used]), used
 
 
 def fit_mixture(

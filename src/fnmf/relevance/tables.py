@@ -232,7 +232,7 @@ def _candidate(
     graph = context.graph(factors, unit=False)
     by_graph = clusters == "graph"
     labels = context.clusters(graph) if by_graph else cluster_table(context, factors, clusters)
-    pairs = list(_column_halves(context, factors, clusters))
+    pairs = list(column_pairs(context, factors, clusters))
     agreed = [agreement(one, other) for one, other in pairs]
     in_half = partial(cluster_table, context, factors, clusters)
     halves = [(half, in_half(half)) for half in _row_halves(context)]
@@ -310,7 +310,7 @@ def _distinct(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rows[first], place
 
 
-def _column_halves(
+def column_pairs(
     context: SearchContext, factors: np.ndarray, clusters: str
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Pairs of labels from two halves of the columns in use."""
