@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 
@@ -13,7 +14,9 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
 import fnmf
-from fnmf import FNMF, MiniBatchFNMF
+from fnmf import FNMF, DeepFNMF, MiniBatchFNMF
+from fnmf._compile import tell_first_compiling
+from fnmf.datasets.loading import cache_home
 
 pytestmark = pytest.mark.filterwarnings(
     f"ignore::{ConvergenceWarning.__module__}.ConvergenceWarning",
@@ -75,6 +78,11 @@ class SmallStream(MiniBatchFNMF):
         super().__init__(n_components, n_neighbors=3, random_state=random_state)
 
 
+class SmallLayers(DeepFNMF):
+    def __init__(self, *, random_state=None):
+        super().__init__((5, 3), random_state=random_state)
+
+
 class Empty(FNMF):
     def __init__(self, n_components=12):
         self.n_components = n_components
@@ -91,6 +99,11 @@ def test_subclasses_may_have_fewer_parameters(X, model):
 def test_subclasses_of_the_stream_keep_what_they_set(X):
     small, plain = SmallStream(random_state=0), MiniBatchFNMF(3, n_neighbors=3, random_state=0)
     np.testing.assert_array_equal(small.fit(X).transform(X), plain.fit(X).transform(X))
+
+
+def test_subclasses_with_layers_keep_what_they_set(X):
+    small, plain = SmallLayers(random_state=0).fit(X), DeepFNMF((5, 3), random_state=0).fit(X)
+    np.testing.assert_array_equal(small.transform(X[:9]), plain.transform(X[:9]))
 
 
 def test_a_subclass_transforms_dask_arrays(X, model):
@@ -166,6 +179,20 @@ def test_where_nothing_can_be_kept_functions_are_compiled_anew_and_told_once():
     command = [sys.executable, "-c", UNKEPT]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     assert done.stdout == "[('RuntimeWarning', True)] 3\n"
+
+
+def test_an_account_without_a_home_is_enough(X, monkeypatch):
+    def unknown(_):
+        raise KeyError
+
+    monkeypatch.setattr(pytest.importorskip("pwd"), "getpwuid", unknown)
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(RuntimeError, match="home"):
+        Path.home()
+    tell_first_compiling.cache_clear()
+    assert FNMF(3, random_state=0).fit(X).labels_.max() == 2
+    assert cache_home().is_relative_to(tempfile.gettempdir())
 
 
 def test_all_compiled_functions_come_through_that_door():

@@ -67,7 +67,8 @@ def compiled_before() -> bool:
     package = Path(__file__).parent
     chosen = getattr(numba.config, "CACHE_DIR", "")
     # Where the package cannot be written, numba keeps them with the user.
-    home = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "numba"
+    # Where no home is known, this stays "~", as in numba.
+    home = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "numba"
     for place in [Path(chosen)] if chosen else [package, home]:
         if place.is_dir() and next(place.rglob("*.nbi"), None) is not None:
             return True

@@ -146,12 +146,11 @@ class DeepFNMF(FactorisationBase):
         return parts
 
     def _parameters(self) -> dict[str, Any]:
-        own = self.get_params(deep=False)
-        sizes = own.pop("layers")
+        own = {**FNMF().get_params(deep=False), **vars(self)}
+        sizes = own["layers"]
         if not isinstance(sizes, tuple | list) or not sizes:
             raise TypeError(f"layers must be a tuple of numbers of components, got {sizes!r}.")
         sizes = tuple(check_integer("layers", size, low=1) for size in sizes)
         # One layer is the model without layers.
         several = sizes if len(sizes) > 1 else ()
-        defaults = FNMF().get_params(deep=False)
-        return {**defaults, **own, "n_components": sizes[-1], "layers": several}
+        return {**own, "n_components": sizes[-1], "layers": several}

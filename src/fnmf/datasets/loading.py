@@ -3,6 +3,7 @@
 import hashlib
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -39,13 +40,18 @@ def available() -> list[str]:
 
 def cache_home() -> Path:
     """The user's cache folder for data sets (it need not exist)."""
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "fnmf" / "data"
+    variable, usual = {
+        "win32": ("LOCALAPPDATA", "AppData/Local"),
+        "darwin": ("", "Library/Caches"),
+    }.get(sys.platform, ("XDG_CACHE_HOME", ".cache"))
+    if given := os.environ.get(variable):
+        return Path(given) / "fnmf" / "data"
+    try:
+        home = Path.home()
+    except RuntimeError:
+        # An account without a home, as in many containers.
+        return Path(tempfile.gettempdir()) / "fnmf" / "data"
+    return home / usual / "fnmf" / "data"
 
 
 def canonical_name(name: str) -> str:
