@@ -227,6 +227,27 @@ main()
     assert (done.returncode, done.stderr) == (code, "fnmf: interrupted; nothing was written.\n")
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupt_that_c_code_drops_comes_again(number, code):
+    """Numba compiles through ctypes, which prints what a callback raises, and goes on."""
+    script = f"""
+import ctypes, signal, time
+from fnmf.cli._errors import handled
+
+@ctypes.CFUNCTYPE(None)
+def callback():
+    signal.raise_signal({int(number)})
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+with handled():
+    callback()
+    time.sleep(20)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stderr.startswith("fnmf: interrupted; nothing was written.\n")
+    assert f"Exit: {code}" in done.stderr
+
+
 def test_the_first_compiling_is_told_once(monkeypatch, caplog, tmp_path):
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path), raising=False)
     assert not _compile.compiled_before()

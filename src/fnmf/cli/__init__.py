@@ -3,12 +3,16 @@
 import sys
 
 from fnmf.cli._output import OutputError, give_up_output, guard_output
-from fnmf.cli._signals import interruption, listen
+from fnmf.cli._signals import interruption, listening
 
 
 def main() -> None:
     """Entry point of the ``fnmf`` command."""
-    listen()
+    with listening():
+        _main()
+
+
+def _main() -> None:
     guard_output()
     try:
         from fnmf.cli._app import app

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,7 +12,7 @@ from typing import NoReturn
 import typer
 
 from fnmf.cli._output import OutputError, give_up_output
-from fnmf.cli._signals import interruption, listen
+from fnmf.cli._signals import interruption, listening
 
 FAILED, WRONG = 1, 2
 
@@ -38,28 +37,30 @@ class Outcome:
 @contextmanager
 def handled() -> Iterator[Outcome]:
     """Turn every exception into a sentence on the error stream and an exit code."""
-    previous = listen()
     outcome = Outcome()
-    try:
-        yield outcome
-        sys.stdout.flush()
-    except (typer.Exit, typer.Abort, SystemExit):
-        raise
-    except BaseException as error:
-        if code := interruption(error):
-            fail(f"interrupted; {outcome.results()}.", code)
-        if isinstance(error, OutputError):
-            give_up_output()
-            if error.unread and outcome.folder is None:
-                # Who reads a part of what is only printed has seen what he wanted.
-                raise typer.Exit(FAILED) from None
-            fail(f"the output could not be written ({error}); {outcome.results()}.", FAILED)
-        if not isinstance(error, Exception) or os.environ.get("FNMF_TRACEBACK"):
+    with listening():
+        try:
+            yield outcome
+            sys.stdout.flush()
+        except (typer.Exit, typer.Abort, SystemExit):
             raise
-        fail(*sentence(error))
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+        except BaseException as error:
+            _end(error, outcome)
+
+
+def _end(error: BaseException, outcome: Outcome) -> NoReturn:
+    """Say what went wrong, and what is true of the results, and leave."""
+    if code := interruption(error):
+        fail(f"interrupted; {outcome.results()}.", code)
+    if isinstance(error, OutputError):
+        give_up_output()
+        if error.unread and outcome.folder is None:
+            # Who reads a part of what is only printed has seen what he wanted.
+            raise typer.Exit(FAILED) from None
+        fail(f"the output could not be written ({error}); {outcome.results()}.", FAILED)
+    if not isinstance(error, Exception) or os.environ.get("FNMF_TRACEBACK"):
+        raise error
+    fail(*sentence(error))
 
 
 def sentence(error: Exception) -> tuple[str, int]:
