@@ -11,12 +11,12 @@ import scipy.sparse as sp
 
 from fnmf._fitted import Fitted, present
 from fnmf.data import View
-from fnmf.factorization.solver import Encoded, Projected, solve_rows
+from fnmf.factorization.solver import Projected, solve_rows
 from fnmf.kernels.rescale import ClusterSums, rescaled
 from fnmf.statistics import indicator, sums_by_cluster, weighted_sums_by_cluster
 
 # How far codes may be from where they would stand still: their errors average out in the sums.
-_TOLERANCE = 1e-2
+_TOLERANCE = 0.1
 
 
 class Sums(NamedTuple):
@@ -86,7 +86,7 @@ class Reading:
         nearest = gaps.argmin(axis=1)
         labels = known[0] if known else nearest
         # Rows begin with the codes of the nearest centre: they are on the way to their own.
-        V, P, _ = self._codes(first, second, self._of_centres[nearest])
+        V, P = self._codes(first, second, self._of_centres[nearest])
         P *= P
         if own is not None:
             P *= own[:, None]
@@ -171,9 +171,11 @@ class Reading:
     def _of_centres(self) -> np.ndarray:
         """Codes of the centres."""
         products = self.centres @ self._on_rows, self.centres**2 @ self._on_squares
-        return self._codes(*products, None).V
+        return self._codes(*products, None)[0]
 
-    def _codes(self, first: np.ndarray, second: np.ndarray, begin: np.ndarray | None) -> Encoded:
+    def _codes(
+        self, first: np.ndarray, second: np.ndarray, begin: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Codes and assignments, by the products with rows and with their squares."""
         (m, c, _), n = self._grams.shape, len(first)
         prices, mean = present(self.fitted.prices), present(self.fitted.mean)

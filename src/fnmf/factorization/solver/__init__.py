@@ -3,7 +3,6 @@
 from fnmf.factorization.solver._basis import product, update_basis, update_layers
 from fnmf.factorization.solver._codes import solve_codes
 from fnmf.factorization.solver._encode import (
-    Encoded,
     Projected,
     RowModel,
     encode,

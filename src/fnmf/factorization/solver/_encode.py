@@ -107,8 +107,8 @@ def solve_rows(
     held: Attraction | None = None,
     tolerance: float = _TOLERANCE,
     begin: np.ndarray | None = None,
-) -> Encoded:
-    """Codes and assignments of rows until none moves more than ``tolerance``, and their loss.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Codes and assignments of rows until none moves more than ``tolerance``.
 
     ``grams`` (m, c, c) are those of the weighted bases; assignments begin at ``start`` (m,) and
     stay there if they are ``shared``; codes ``begin`` (n, c) where it is said, else at zero.
@@ -131,16 +131,15 @@ def solve_rows(
         moving = moving[moved > tolerance * v.max(axis=1)]
         if len(moving) == 0:
             break
-    return Encoded(V, P, float(np.sum(P**2 * _residuals(V, rows, grams))))
+    return V, P
 
 
 def _residuals(V: np.ndarray, rows: Projected, grams: np.ndarray) -> np.ndarray:
     """Weighted squares of the residuals of rows with their prices, (n, m)."""
-    found = np.empty_like(rows.energies)
-    for j, gram in enumerate(grams):
-        # Each entry on its own, so that it does not depend on which rows are solved together.
-        fit = sum(V[:, a, None] * gram[a] for a in range(V.shape[1])) - 2 * rows.crosses[:, j]
-        found[:, j] = rows.energies[:, j] + np.sum(V * fit, axis=1)
+    # Not a matrix product: no sum may depend on which rows are solved together.
+    fits = np.einsum("na,pa->np", V, grams.reshape(-1, V.shape[1])).reshape(rows.crosses.shape)
+    fits -= 2 * rows.crosses
+    found = rows.energies + np.einsum("nc,nmc->nm", V, fits)
     # The terms cancel: below this level the difference is rounding.
     return np.maximum(found, 1e-15 * rows.energies) + rows.prices
 
@@ -206,7 +205,8 @@ class _EncodeWork:
         squares = X * X if isinstance(X, np.ndarray) else X.multiply(X)
         rows = Projected(crosses, np.asarray(squares @ self.target.T), prices)
         shared = self.together
-        return solve_rows(rows, self.grams, self.start, shared=shared, held=held, begin=begin)
+        V, P = solve_rows(rows, self.grams, self.start, shared=shared, held=held, begin=begin)
+        return Encoded(V, P, float(np.sum(P**2 * _residuals(V, rows, self.grams))))
 
     def expected(self, found: Encoded) -> np.ndarray:
         """What codes say of all cells."""
