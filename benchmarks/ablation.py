@@ -74,7 +74,6 @@ OFF: dict[str, Any] = {
     "exchanges": 0,
     "small": 0.0,
     "refreshes": 0,
-    "eigengap_weight": 0.0,
 }
 
 

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from fnmf import FNMF, choose_n_components
 from fnmf._choose import NumberOfClusters
-from fnmf.choosing.scores import _merged
+from fnmf.choosing.scores import Numbers, _merged
 from fnmf.datasets import make_planted_subspaces
 
 
@@ -36,6 +36,17 @@ def test_noise_features_do_not_change_it(clustered):
     noise = np.random.RandomState(0).uniform(0, 2, (len(X), 3 * X.shape[1]))
     found = choose_n_components(np.hstack([X, noise]), range(2, 8), random_state=0)
     assert found.n_components == 4
+
+
+@pytest.mark.parametrize(("noise", "best"), [(0.001, 4), (0.1, 3)])
+def test_the_fewest_whose_score_may_be_the_highest_are_best(noise, best):
+    k, nothing = np.arange(2, 6), np.zeros(4)
+    # Six graphs that differ by the same in turn, so that means are as they are meant.
+    turns = noise * np.linalg.qr(np.vander(np.arange(6.0), 5))[0][:, 1:5]
+    inside = np.array([0.5, 0.78, 0.8, 0.7]) + turns - turns.mean(axis=0)
+    found = Numbers(k, inside, np.zeros((6, 4)), nothing, np.zeros((4, 1), np.int64))
+    assert k[found.highest] == 4
+    assert found.best == best
 
 
 def test_shuffled_columns_are_one_cluster(clustered):

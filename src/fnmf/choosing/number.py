@@ -40,10 +40,12 @@ class NumberOfClusters:
     Attributes
     ----------
     n_components : int
-        The recommended number; 1 if nothing beyond chance was found.
+        The recommended number, the smallest whose score is within two standard errors of the
+        highest; 1 if nothing beyond chance was found.
     interval : tuple of int
-        The smallest and largest defensible number: around the recommended one, all that lose no
-        more against it than twice the standard error of that loss.
+        The smallest and largest defensible number: the recommended one, that of the highest score,
+        what is between them, and all around that lose no more than twice the standard error of
+        that loss.
     also : tuple of int
         Fewer groups that the clusters fall into, if the squared distances between those are at
         least twice those within them: data with clusters within clusters have several right
@@ -151,8 +153,9 @@ def choose_number(
         tried = again if again.candidates[0].clusters == "mixture" else tried
     found = score_numbers(tried.context, tried.candidates[0], wanted, runner)
     # Columns of a table that weigh much for many clusters do so for few.
-    if tried.columns is None and abs(found.best - first) > 2:
-        tried = search(found.best + 1)
+    likeliest = int(found.k[found.highest])
+    if tried.columns is None and abs(likeliest - first) > 2:
+        tried = search(likeliest + 1)
         found = score_numbers(tried.context, tried.candidates[0], wanted, runner)
     context, candidates, rows = tried.context, tried.candidates, tried.rows
     scores = score_table(context, candidates[0], found, runner)
@@ -187,11 +190,10 @@ def _structure(
 
 
 def _interval(found: Numbers) -> tuple[int, int]:
-    """From the best outward as long as scores lose no more than can be doubted."""
+    """From the best and the highest outward while scores lose no more than can be doubted."""
     k, score = found.k, found.score
-    best = found.at
-    enough = score >= score[best] - 2 * found.doubt
-    low = high = best
+    enough = score >= score[found.highest] - 2 * found.doubt
+    low, high = found.at, found.highest
     while low > 0 and enough[low - 1]:
         low -= 1
     while high + 1 < len(k) and enough[high + 1]:

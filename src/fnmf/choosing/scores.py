@@ -59,7 +59,7 @@ class Numbers:
     labels : ndarray of shape (K, n)
         Clusters for each number.
     holds : ndarray of bool of shape (K,) or None
-        If given, the largest number that holds is the best, not the one with the highest score.
+        If given, the largest number that holds is the best, whatever the scores are.
     """
 
     k: np.ndarray
@@ -74,8 +74,7 @@ class Numbers:
     def trials(self) -> np.ndarray:
         """Score of each number on each graph, (S, K)."""
         own = self.defaults
-        scores = self.inside - own.chance_price * self.chance
-        return scores + own.eigengap_weight * self.eigengap
+        return self.inside - own.chance_price * self.chance + own.small * self.eigengap
 
     @property
     def score(self) -> np.ndarray:
@@ -83,11 +82,19 @@ class Numbers:
         return self.trials.mean(axis=0)
 
     @property
-    def at(self) -> int:
-        """Where the best number is."""
+    def highest(self) -> int:
+        """Where the score is highest, or the largest number that holds."""
         if self.holds is None or not self.holds.any():
             return int(self.score.argmax())
         return int(np.flatnonzero(self.holds)[-1])
+
+    @property
+    def at(self) -> int:
+        """Where the best number is: the smallest that may have as high a score as any."""
+        if self.holds is not None:
+            return self.highest
+        doubt = 2 * self.spread[self.highest]
+        return int(np.argmax(self.score >= self.score[self.highest] - doubt))
 
     @property
     def best(self) -> int:
@@ -96,8 +103,8 @@ class Numbers:
 
     @property
     def doubt(self) -> np.ndarray:
-        """Standard error of what each number loses against the best, (K,)."""
-        return _standard_error(self.trials[:, [self.at]] - self.trials)
+        """Standard error of what each number loses against the highest score, (K,)."""
+        return _standard_error(self.trials[:, [self.highest]] - self.trials)
 
     @property
     def spread(self) -> np.ndarray:

@@ -120,8 +120,6 @@ class Defaults:
     samples_per_cluster: int = 15
     # Price of ties expected by chance; exact on .87 of planted sets (0.7: .80, 0.9: .87).
     chance_price: float = 0.8
-    # Weight of the eigengap; exact on .97 of planted sets, .87 without (0.1: .98).
-    eigengap_weight: float = 0.05
 
 
 DEFAULTS = Defaults()

@@ -50,8 +50,11 @@ def number_of_clusters(choice: NumberOfClusters | None) -> dict[str, Any] | None
     detail = ""
     if best in scores["k"] and len(others):
         second = others[others["score"].argmax()]
-        price = choice.price(int(second["k"]))
+        price = float(scores["score"][scores["k"] == best][0] - second["score"])
         detail = f"Next is {second['k']}, with a score lower by {price:.2g}."
+        if price < 0:
+            higher = f"The score of {second['k']} is higher by {-price:.2g}"
+            detail = f"{higher}, no more than can be doubted."
     top = max(float(scores["score"].max()), 1e-12)
     shown = [name for name in scores.dtype.names or () if name not in _TECHNICAL]
     return {
