@@ -294,7 +294,7 @@ def test_a_title_in_a_workbook_is_passed_over(tmp_path):
 def test_text_of_another_kind_is_named(tmp_path, content, what):
     path = tmp_path / "t.csv"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(TableError, match=f"no table but .*{what}"):
+    with pytest.raises(TableError, match=f"no table of text but .*{what}"):
         read_table(path)
 
 

@@ -29,22 +29,19 @@ _PIECE = 1 << 13
 # Control characters but for tabs and ends of lines and pages.
 _STRANGE = bytes(set(range(32)) - {9, 10, 12, 13})
 
-_MAGIC = {
-    b"PAR1": "a Parquet file; give it the ending .parquet",
-    b"\x93NUMPY": "a NumPy file; give it the ending .npy",
-    b"\x89HDF": "an HDF5 file; give it the ending .h5ad if it is an AnnData file",
-    b"%PDF": "a PDF document; export the table as CSV",
-    b"\xd0\xcf\x11\xe0": "an old Excel workbook; export the sheet as CSV",
-    b"\x89PNG": "an image",
-    b"\xff\xd8\xff": "an image",
-    b"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it first",
-    b"\x7fELF": "a program",
-    b"SQLite format": "an SQLite database; export the table as CSV",
-}
-# Text of other kinds, by how it begins.
-_NO_TABLES = {
-    rb'(\xef\xbb\xbf)?\s*(\{\s*"|\[\s*[\[{])': "JSON: turn it into CSV",
-    rb"(?i)(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml)": "a web page or XML: export the table as CSV",
+# What is often taken for a table of text, by how it begins.
+_OTHERS = {
+    rb"PAR1": "a Parquet file; give it the ending .parquet",
+    rb"\x93NUMPY": "a NumPy file; give it the ending .npy",
+    rb"\x89HDF": "an HDF5 file; give it the ending .h5ad if it is an AnnData file",
+    rb"%PDF": "a PDF document; export the table as CSV",
+    rb"\xd0\xcf\x11\xe0": "an old Excel workbook; export the sheet as CSV",
+    rb"\x89PNG|\xff\xd8\xff": "an image",
+    rb"\x28\xb5\x2f\xfd": "compressed with zstd; unpack it first",
+    rb"\x7fELF": "a program",
+    rb"SQLite format": "an SQLite database; export the table as CSV",
+    rb'(\xef\xbb\xbf)?\s*(\{\s*"|\[\s*[\[{])': "JSON; turn it into CSV",
+    rb"(?i)(\xef\xbb\xbf)?\s*<(!doctype|html|\?xml)": "a web page or XML; export the table as CSV",
 }
 
 
@@ -182,12 +179,9 @@ def read_sample(path: Path) -> Sample:
                 later.append(file.read(_PIECE))
     if not head:
         raise TableError(f"{path} is empty")
-    for magic, what in _MAGIC.items():
-        if head.startswith(magic):
-            raise TableError(f"{path} is not text: it is {what}")
-    for pattern, what in _NO_TABLES.items():
+    for pattern, what in _OTHERS.items():
         if re.match(pattern, head):
-            raise TableError(f"{path} is no table but {what}")
+            raise TableError(f"{path} is no table of text but {what}")
     if not head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         strange = len(head) - len(head.translate(None, _STRANGE))
         if b"\0" in head or strange > len(head) // 20:
