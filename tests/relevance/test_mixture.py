@@ -157,3 +157,9 @@ def test_completed_likelihoods_choose_as_bic_does_where_groups_are_far_apart():
     peers = {k: GaussianMixture(k, covariance_type="diag", n_init=5, random_state=0) for k in found}
     bic = {k: peer.fit(rows[:, :3]).bic(rows[:, :3]) for k, peer in peers.items()}
     assert max(found, key=found.get) == min(bic, key=bic.get) == 3
+
+
+def test_a_mixture_with_groups_that_no_row_is_in_is_not_chosen():
+    X, _ = survey(0, n=40)
+    model = RelevanceClusterer(20, random_state=0).fit(X)
+    assert len(np.unique(model.labels_)) == 20

@@ -241,9 +241,11 @@ def _candidate(
     score *= max(found_again(labels, halves), least)
     if not by_graph:
         score /= means_price
-    if np.bincount(labels, minlength=k).min() < defaults.fewest_rows:
-        # A few rows far from all others are found again in any half, and yet are no cluster.
-        score *= least
+    fewest = np.bincount(labels, minlength=k).min()
+    if fewest < defaults.fewest_rows:
+        # A few rows far from all others are found again in any half, and yet are no cluster; a
+        # group of a mixture in which no row is likeliest is less than so many were asked for.
+        score *= least if fewest else 0.0
     return Candidate(
         "own",
         units,
