@@ -61,6 +61,9 @@ class FittedClusters:
         One over the variances about ``centres``, where clusters are the groups of a mixture.
     intercepts : ndarray of shape (k,) or None
         What is added to the log likelihood of each of these groups.
+    log_low, log_offset : ndarray of shape (d,) or None
+        Its features with an offset enter as the logarithm of how far above the low value they are,
+        plus it.
     graph_rows : ndarray of shape (n,) or None
         Which of ``rows`` and of the graph each sample is, -1 if it does not count; ``None`` where
         all samples are different and count once.
@@ -100,6 +103,8 @@ class FittedClusters:
     centres: np.ndarray | None = _kept("_centres", "kd")
     precisions: np.ndarray | None = _kept("_precisions", "kd")
     intercepts: np.ndarray | None = _kept("_intercepts", "k")
+    log_low: np.ndarray | None = _kept("_log_low", "d")
+    log_offset: np.ndarray | None = _kept("_log_offset", "d")
     missing_neighbors: np.ndarray | None = _kept("_missing_neighbors", None)
     rows_without_values: np.ndarray | None = _kept("rows_without_values_", None)
     warnings: tuple[Warning, ...] = ()

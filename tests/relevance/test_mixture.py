@@ -10,7 +10,7 @@ from fnmf import FNMF, MiniBatchFNMF, RelevanceClusterer, load, save
 from fnmf.metrics import clustering_accuracy
 from fnmf.relevance.candidates import search_context
 from fnmf.relevance.defaults import DEFAULTS
-from fnmf.relevance.mixture import Levels, _groups, completed_likelihoods, fit_mixture
+from fnmf.relevance.mixture import Levels, _groups, _powers, completed_likelihoods, fit_mixture
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.table_columns import CATEGORY, CONTINUOUS, FLAG
 
@@ -41,7 +41,7 @@ def test_likelihoods_are_those_of_normal_laws_and_of_shares():
     kinds = np.array([CONTINUOUS] * 2 + [FLAG] + [CATEGORY] * 3)
     levels = Levels.of(rows, kinds, np.array([0, 1, 2, 3, 3, 3]))
     members = rng.dirichlet(np.ones(k), n)
-    found = _groups(members, rows, levels, DEFAULTS).log_likelihoods(rows)
+    found = _groups(members, _powers(rows), levels, DEFAULTS).log_likelihoods(rows)
     expected = np.empty((n, k))
     for a, own in enumerate(members.T):
         size = own.sum()
@@ -87,8 +87,8 @@ def test_a_feature_and_its_copies_count_once():
     one = Levels.of(rows, kinds, np.arange(4))
     two = Levels.of(copied, np.full(5, CONTINUOUS), np.array([0, 1, 2, 3, 0]))
     members = np.random.default_rng(0).dirichlet(np.ones(3), len(rows))
-    expected = _groups(members, rows, one, DEFAULTS).log_likelihoods(rows)
-    found = _groups(members, copied, two, DEFAULTS).log_likelihoods(copied)
+    expected = _groups(members, _powers(rows), one, DEFAULTS).log_likelihoods(rows)
+    found = _groups(members, _powers(copied), two, DEFAULTS).log_likelihoods(copied)
     np.testing.assert_allclose(found, expected, atol=1e-8)
 
 
@@ -163,3 +163,33 @@ def test_a_mixture_with_groups_that_no_row_is_in_is_not_chosen():
     X, _ = survey(0, n=40)
     model = RelevanceClusterer(20, random_state=0).fit(X)
     assert len(np.unique(model.labels_)) == 20
+
+
+def amounts(seed, n=500, k=3):
+    """Amounts of money, visits and yes/no answers that tell groups apart, among useless numbers."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice(k, n, p=np.array([5, 3, 2]) / 10)
+    money = np.exp(rng.normal(0, 1.5, (k, 3))[y] + rng.normal(0, 0.5, (n, 3)))
+    flags = rng.random((n, 4)) < rng.beta(0.5, 0.5, (k, 4))[y]
+    return np.hstack([100 * money, flags, rng.uniform(0, 50, (n, 3))]), y
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_skewed_amounts_are_taken_in_logarithms(seed, tmp_path):
+    X, y = amounts(seed)
+    model = RelevanceClusterer(3, random_state=0).fit(X)
+    assert model.chosen_[0]["clusters"] == "mixture"
+    assert (model._log_offset[:3] > 0).all()
+    assert (model._log_offset[3:] == 0).all()
+    assert clustering_accuracy(y, model.labels_) > 0.93
+    save(model, tmp_path / "model.fnmf")
+    assert np.array_equal(load(tmp_path / "model.fnmf").predict(X), model.labels_)
+    # Values below all of the fit are as good as the lowest.
+    assert np.isfinite(model.predict(np.zeros_like(X))).all()
+
+
+def test_skewed_amounts_in_other_units_have_the_same_clusters():
+    X, _ = amounts(0)
+    first = RelevanceClusterer(3, random_state=0).fit(X).labels_
+    again = RelevanceClusterer(3, random_state=0).fit(X * np.logspace(-3, 3, X.shape[1])).labels_
+    assert clustering_accuracy(first, again) > 0.99

@@ -2,7 +2,7 @@
 
 Distances set levels of a category off against numbers by a convention. Likelihoods need none: a
 group has a mean and a variance of each number, and a probability of each level, as in latent class
-analysis.
+analysis. Numbers that are skewed, as amounts of money are, are taken in logarithms.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from scipy.special import entr, logsumexp
 from fnmf.kmeans import quick_kmeans
 from fnmf.relevance.candidates import SearchContext
 from fnmf.relevance.defaults import Defaults
-from fnmf.relevance.table_columns import CATEGORY, FLAG
+from fnmf.relevance.table_columns import CATEGORY, CONTINUOUS, FLAG
 
 # Probabilities of groups have mostly come to rest long before.
 _MOST_ITERATIONS = 100
@@ -55,6 +55,47 @@ class Levels(NamedTuple):
         return cls(flags, categories, rows.min(axis=0), width, counts, float(n_free))
 
 
+class Curves(NamedTuple):
+    """Features of which logarithms are taken: of how far above ``low`` a value is, plus ``offset``.
+
+    Both are of shape (d,); the offset of all other features is 0.
+    """
+
+    low: np.ndarray
+    offset: np.ndarray
+
+    @classmethod
+    def of(cls, rows: np.ndarray, kinds: np.ndarray, weights: np.ndarray, least: float) -> Curves:
+        """Of the continuous features that are likelier as a log-normal law than as a normal one.
+
+        The offset is what all but the ``least`` share of the values exceed. Where that is the
+        lowest one, as for amounts that are mostly 0, no logarithm makes them normal.
+        """
+        low = rows.min(axis=0)
+        offset, quantiles = np.zeros(len(low)), np.quantile(rows, least, axis=0) - low
+        for k in np.flatnonzero((kinds == CONTINUOUS) & (quantiles > 0)):
+            above, own = rows[:, k] - low[k], quantiles[k]
+            curved = np.log(above + own)
+            mean, spread = _mean_and_spread(curved, weights)
+            if mean + np.log(spread) < np.log(_mean_and_spread(above, weights)[1]):
+                offset[k] = own
+        return cls(low, offset)
+
+    def applied(self, rows: np.ndarray) -> np.ndarray:
+        """Rows with the logarithms in place of these features."""
+        curved = self.offset > 0
+        if not curved.any():
+            return rows
+        above = np.maximum(rows[:, curved] - self.low[curved], 0) + self.offset[curved]
+        rows = rows.copy()
+        rows[:, curved] = np.log(above)
+        return rows
+
+    def in_units(self, factors: np.ndarray, shift: np.ndarray) -> Curves:
+        """The same for rows that are factors (x + shift)."""
+        return Curves(factors * (self.low + shift), factors * self.offset)
+
+
 class Mixture(NamedTuple):
     """How likely rows are in each group.
 
@@ -67,20 +108,27 @@ class Mixture(NamedTuple):
         Of each feature in each group.
     intercepts : ndarray of shape (k,)
         Of each group.
+    curves : Curves
+        Features that enter by their logarithms.
     """
 
     centres: np.ndarray
     precisions: np.ndarray
     intercepts: np.ndarray
+    curves: Curves
 
     def log_likelihoods(self, rows: np.ndarray) -> np.ndarray:
         """Of each row in each group, (n, k)."""
         # About the middle of the centres squares keep their digits.
         middle = self.centres.mean(axis=0)
-        rows, centres = rows - middle, self.centres - middle
-        along = self.precisions * centres
-        levels = self.intercepts - np.einsum("ad,ad->a", along, centres) / 2
-        return levels + rows @ along.T - (rows * rows) @ self.precisions.T / 2
+        about = self._replace(centres=self.centres - middle)
+        return about.of_powers(_powers(self.curves.applied(rows) - middle))
+
+    def of_powers(self, powers: np.ndarray) -> np.ndarray:
+        """The same of values beside their squares, (n, 2 d), logarithms already taken."""
+        along = self.precisions * self.centres
+        levels = self.intercepts - np.einsum("ad,ad->a", along, self.centres) / 2
+        return levels + powers @ np.hstack([along, -self.precisions / 2]).T
 
     def labels(self, rows: np.ndarray) -> np.ndarray:
         """The group in which each row is likeliest."""
@@ -88,14 +136,17 @@ class Mixture(NamedTuple):
 
     def among(self, features: np.ndarray, width: int) -> Mixture:
         """The same for rows of so many features, of which these count."""
-        centres, precisions = np.zeros((2, len(self.intercepts), width))
-        centres[:, features], precisions[:, features] = self.centres, self.precisions
-        return Mixture(centres, precisions, self.intercepts)
+        placed = np.zeros((2 * len(self.intercepts) + 2, width))
+        placed[:, features] = np.vstack([self.centres, self.precisions, *self.curves])
+        centres, precisions, (low, offset) = np.split(placed, [len(self.intercepts), -2])
+        return Mixture(centres, precisions, self.intercepts, Curves(low, offset))
 
     def in_units(self, factors: np.ndarray, shift: np.ndarray) -> Mixture:
         """The same for rows that are factors (x + shift)."""
-        centres, precisions = factors * (self.centres + shift), self.precisions / factors**2
-        return Mixture(centres, precisions, self.intercepts)
+        curved = self.curves.offset > 0
+        centres = np.where(curved, self.centres + np.log(factors), factors * (self.centres + shift))
+        precisions = self.precisions / np.where(curved, 1, factors**2)
+        return Mixture(centres, precisions, self.intercepts, self.curves.in_units(factors, shift))
 
 
 def sample_mixture(
@@ -105,12 +156,18 @@ def sample_mixture(
 
     Returns the mixture and the features with a factor, which it is of.
     """
-    table, (rows, levels, used) = context.table, _standardised(context, factors)
+    table, known = context.table, _standardised(context, factors)
     own = None if table.weights is None else table.weights[some]
     k, defaults, rng = context.n_clusters, context.defaults, np.random.RandomState(context.seed)
-    scaled = table.scaled(factors, unit=False)[some]
+    rows = known.rows[some]
+    scaled = (rows * factors[known.used]).astype(np.float32)
     starts = [quick_kmeans(scaled, k, rng, own) for _ in range(2 * defaults.starts)]
-    return fit_mixture(rows[some], levels, starts, k, own, defaults), used
+    found = fit_mixture(rows, known.levels, starts, k, own, defaults)
+    # Logarithms were standardised; those of the rows themselves are not.
+    centres, precisions = known.mean + known.spread * found.centres, found.precisions
+    return Mixture(
+        centres, precisions / known.spread**2, found.intercepts, known.curves
+    ), known.used
 
 
 def completed_likelihoods(
@@ -121,23 +178,46 @@ def completed_likelihoods(
     A row counts with its likelihood, less what is not known of its group, as groups that overlap
     are no clusters, and less its part of the price of all parameters.
     """
-    rows, levels, _ = _standardised(context, factors)
+    known, total = _standardised(context, factors), context.table.total
+    rows = context.table.rows[:, known.used].astype(np.float64)
     fits = sample_mixture(context, factors)[0].log_likelihoods(rows)
-    together, total = logsumexp(fits, axis=1), context.table.total
+    together = logsumexp(fits, axis=1)
     unknown = entr(np.exp(fits - together[:, None])).sum(axis=1)
-    n_parameters = context.n_clusters * (levels.n_free + 1) - 1
+    n_parameters = context.n_clusters * (known.levels.n_free + 1) - 1
     price = n_parameters * np.log(total) / (2 * total)
     return together - unknown - price, fits.argmax(axis=1)
 
 
-def _standardised(
-    context: SearchContext, factors: np.ndarray
-) -> tuple[np.ndarray, Levels, np.ndarray]:
-    """Rows in the features with a factor, what is known of these, and which they are."""
-    used = np.flatnonzero(factors)
+class _Standardised(NamedTuple):
+    """Rows in the ``used`` features, logarithms standardised anew, and what is known of these."""
+
+    rows: np.ndarray
+    levels: Levels
+    used: np.ndarray
+    curves: Curves
+    mean: np.ndarray
+    spread: np.ndarray
+
+
+def _standardised(context: SearchContext, factors: np.ndarray) -> _Standardised:
+    """Rows in the features with a factor."""
+    used, table = np.flatnonzero(factors), context.table
     assert context.kinds is not None
-    rows = context.table.rows[:, used].astype(np.float64)
-    return rows, Levels.of(rows, context.kinds[used], context.groups[used]), used
+    kinds, rows = context.kinds[used], table.rows[:, used].astype(np.float64)
+    own = np.ones(len(rows)) if table.weights is None else table.weights
+    curves = Curves.of(rows, kinds, own, context.defaults.slight)
+    curved, rows = curves.offset > 0, curves.applied(rows)
+    mean, spread = _mean_and_spread(rows, own)
+    mean, spread = np.where(curved, mean, 0), np.where(curved, spread, 1)
+    rows = (rows - mean) / spread
+    levels = Levels.of(rows, kinds, context.groups[used])
+    return _Standardised(rows, levels, used, curves, mean, spread)
+
+
+def _mean_and_spread(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation of rows that count as often as their weights."""
+    mean = weights @ values / weights.sum()
+    return mean, np.sqrt(weights @ (values - mean) ** 2 / weights.sum())
 
 
 def fit_mixture(
@@ -167,12 +247,12 @@ def fit_mixture(
     defaults : Defaults
         The least variance of a number in a group, and how little the last step changes.
     """
-    own = np.ones(len(rows)) if weights is None else weights
+    own, powers = np.ones(len(rows)) if weights is None else weights, _powers(rows)
 
     def improved(members: np.ndarray, steps: int) -> tuple[float, np.ndarray, Mixture]:
         for _ in range(steps):
-            found = _groups(members * own[:, None], rows, levels, defaults)
-            fits = found.log_likelihoods(rows)
+            found = _groups(members * own[:, None], powers, levels, defaults)
+            fits = found.of_powers(powers)
             most = fits.max(axis=1, keepdims=True)
             before, members = members, np.exp(fits - most)
             total = members.sum(axis=1, keepdims=True)
@@ -181,15 +261,20 @@ def fit_mixture(
                 break
         return float(own @ (most + np.log(total))[:, 0]), members, found
 
-    begun = [improved(np.eye(n_clusters)[labels], defaults.splits) for labels in starts]
+    begun = [improved(np.eye(n_clusters)[labels], defaults.sweeps) for labels in starts]
     best = max(begun, key=lambda one: one[0])
     return improved(best[1], _MOST_ITERATIONS)[2]
 
 
-def _groups(members: np.ndarray, rows: np.ndarray, levels: Levels, defaults: Defaults) -> Mixture:
+def _powers(rows: np.ndarray) -> np.ndarray:
+    """Values beside their squares, (n, 2 d)."""
+    return np.hstack([rows, rows * rows])
+
+
+def _groups(members: np.ndarray, powers: np.ndarray, levels: Levels, defaults: Defaults) -> Mixture:
     """Groups to which rows belong in parts, each with one more row as all are on average."""
     counts = members.sum(axis=0)[:, None]
-    sums, squares = members.T @ rows, members.T @ (rows * rows)
+    sums, squares = np.hsplit(members.T @ powers, 2)
     means = sums / np.where(counts > 0, counts, 1)
     scatter = np.maximum(squares - counts * means**2, 0)
     variances = np.maximum((scatter + 1) / (counts + 1), defaults.small)
@@ -208,4 +293,5 @@ def _groups(members: np.ndarray, rows: np.ndarray, levels: Levels, defaults: Def
         np.where(is_level, turned, means),
         levels.counts * np.where(is_level, 1 / levels.width**2, 1 / variances),
         sizes + parts @ levels.counts,
+        Curves(*np.zeros((2, sums.shape[1]))),
     )

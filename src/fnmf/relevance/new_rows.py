@@ -12,7 +12,7 @@ from fnmf.data import IncompleteView, View
 from fnmf.execution import Runner
 from fnmf.factorization.solver import RowModel, encode
 from fnmf.relevance.lloyd import likeliest, nearest_mean
-from fnmf.relevance.mixture import Mixture
+from fnmf.relevance.mixture import Curves, Mixture
 from fnmf.relevance.prepare import Preparation
 from fnmf.statistics import unit_scales, weighted_distances
 
@@ -97,7 +97,8 @@ def predict_rows(
         return fitted.kmeans.predict(np.ascontiguousarray(codes, fitted.embedding.dtype))
     new = TransformedRows.of(fitted, view, runner)
     if fitted.centres is not None and fitted.precisions is not None:
-        mixture = Mixture(fitted.centres, fitted.precisions, present(fitted.intercepts))
+        curves = Curves(present(fitted.log_low), present(fitted.log_offset))
+        mixture = Mixture(fitted.centres, fitted.precisions, present(fitted.intercepts), curves)
         return np.asarray(likeliest(new.scaled, mixture, runner), np.int64)
     if fitted.centres is not None:
         found = nearest_mean(new.weighted, fitted.centres, present(fitted.omega), runner)

@@ -20,6 +20,7 @@ from fnmf.factorization.terms import Ties, effective_features, empty_share, over
 from fnmf.relevance.choice import Choice, weight_shares
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.lloyd import mean_coordinates
+from fnmf.relevance.mixture import Mixture
 from fnmf.relevance.results import FactorizedClusters, FoundClusters
 from fnmf.relevance.weights import qvalues, relevance
 from fnmf.statistics import Moments
@@ -168,13 +169,25 @@ def _about_clusters(
         "feature_qvalues": qvalues(moments, found.choice.real).astype(codes.dtype),
         "column_kinds": None if columns is None else columns.kinds,
         "centres": found.centres,
-        "precisions": None if found.mixture is None else found.mixture.precisions,
-        "intercepts": None if found.mixture is None else found.mixture.intercepts,
+        **_about_mixture(found.mixture),
         "labels": labels,
         "held_labels": None if anchors is None or labels is None else labels[anchors],
         "chosen": [one.summary() for one in found.choice.candidates],
         "structure": found.choice.structure,
         "structure_found": found.choice.real,
+    }
+
+
+def _about_mixture(mixture: Mixture | None) -> dict[str, Any]:
+    """What tells the groups of a mixture apart, beside their centres."""
+    if mixture is None:
+        return {}
+    low, offset = mixture.curves
+    return {
+        "precisions": mixture.precisions,
+        "intercepts": mixture.intercepts,
+        "log_low": low,
+        "log_offset": offset,
     }
 
 

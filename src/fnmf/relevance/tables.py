@@ -215,7 +215,7 @@ def search_table(
 
 
 def _means_price(weights: np.ndarray, kinds: np.ndarray, defaults: Defaults) -> float:
-    """How many times better than a graph's clusters those about means or of a mixture must hold up.
+    """How many times better than others clusters about means must hold up.
 
     The less, the more of the weight is on flags and categories: graphs split along these.
     """
@@ -239,7 +239,7 @@ def _candidate(
     least = defaults.small
     score = max(float(np.mean(agreed)) if agreed else 1.0, least)
     score *= max(found_again(labels, halves), least)
-    if not by_graph:
+    if clusters == "means":
         score /= means_price
     fewest = np.bincount(labels, minlength=k).min()
     if fewest < defaults.fewest_rows:
