@@ -184,9 +184,9 @@ def _likeliest(context: SearchContext, chosen: Candidate, numbers: np.ndarray) -
     gained = np.column_stack([one - found[0][0] for one, _ in found[1:]])
     if own is not None:
         gained *= own[:, None] / own.mean()
-    nothing = np.zeros_like(gained)
-    labels = np.array([own for _, own in found[1:]])
-    return Numbers(numbers, gained, nothing, nothing[0], labels, context.defaults)
+    nothing, score = np.zeros_like(gained), gained.mean(axis=0)
+    labels, most = np.array([one for _, one in found[1:]]), score == score.max()
+    return Numbers(numbers, gained, nothing, nothing[0], labels, context.defaults, most)
 
 
 def _all_apart(rows: np.ndarray, labels: np.ndarray, context: SearchContext) -> bool:
