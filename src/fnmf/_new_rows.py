@@ -55,9 +55,10 @@ class NewRows:
     def predict(self: Any, X: ArrayLike | sp.sparray) -> np.ndarray:
         """Cluster of new samples.
 
-        The one that most of their nearest training samples belong to, or the nearest mean where
-        clusters were found about means (``chosen_``); without a graph, or with another weighting
-        than ``"relevance"``, the nearest centre of their representation.
+        The one that most of their nearest training samples belong to, or the nearest mean or the
+        likeliest group where clusters were found about means or by a mixture (``chosen_``); without
+        a graph, or with another weighting than ``"relevance"``, the nearest centre of their
+        representation.
 
         Parameters
         ----------
