@@ -89,7 +89,7 @@ def paper() -> None:
     """One iteration of ``weighting="paper"`` against scikit-learn's ``NMF(solver="mu")``."""
     rng = np.random.default_rng(0)
     wide, sparse = (20_000, 784), (50_000, 10_000)
-    with threadpool_limits(THREADS):
+    with threadpool_limits(Clock.threads):
         for shape, c, kind, bar in (
             ((2_000, 256), 10, "float32", 1.5),
             (wide, 10, "float32", 1.0),
@@ -102,8 +102,10 @@ def paper() -> None:
                 X = sp.random_array(shape, density=0.005, rng=rng, dtype=kind, format="csr")
             else:
                 X = rng.random(shape, dtype=kind)
-            many = {"iterations": 200 if shape[0] < 5_000 else 10, "repeats": 3}
-            own, peer = fnmf_iteration(X, c, **many), sklearn_iteration(X, c, **many)
+            iterations = 200 if shape[0] < 5_000 else 10
+            many = {"iterations": iterations, "repeats": 3, "timed": Clock.seconds}
+            own = fnmf_iteration(X, c, n_threads=Clock.threads, **many)
+            peer = sklearn_iteration(X, c, **many)
             what = f"iteration of paper, {shape[0]:,} x {shape[1]:,} {kind}, c = {c}"
             report(what + ", CSR" * (shape == sparse), own / peer, bar, f"{1e3 * own:.1f} ms")
 

@@ -52,6 +52,8 @@ def fnmf_iteration(
     solver: str = "mu",
     iterations: int = 20,
     repeats: int = 5,
+    timed: Callable[[Callable[[], object]], float] = seconds,
+    n_threads: int = THREADS,
 ) -> float:
     """Seconds of one FNMF iteration with three weightings and a neighbour graph."""
     view = view_of(X)
@@ -60,7 +62,7 @@ def fnmf_iteration(
     ties = graph_ties(random_graph(n, view.dtype), 1.0, view.dtype)
     objective = Objective(PaperWeighting(1.0, live), ties, shared, unit=False)
     stopping = Stopping(max_iter=iterations, tol=0)
-    with threads(THREADS) as runner:
+    with threads(n_threads) as runner:
         machine = ExecutionContext(view, runner)
         _ = machine.column_energy
 
@@ -70,16 +72,19 @@ def fnmf_iteration(
             V = rng.random((n, n_components)).astype(view.dtype)
             P = np.full((1 if shared else n, 3), 1 / 3, view.dtype)
             factors = Factors(U, V, P, uniform_weights(3, live))
-            return (
-                seconds(lambda: solve(machine, objective, factors, solver, stopping)) / iterations
-            )
+            return timed(lambda: solve(machine, objective, factors, solver, stopping)) / iterations
 
         run()
         return best(run, repeats)
 
 
 def sklearn_iteration(
-    X: np.ndarray | sp.csr_array, n_components: int, *, iterations: int = 20, repeats: int = 5
+    X: np.ndarray | sp.csr_array,
+    n_components: int,
+    *,
+    iterations: int = 20,
+    repeats: int = 5,
+    timed: Callable[[Callable[[], object]], float] = seconds,
 ) -> float:
     """Seconds of one iteration of scikit-learn's NMF(solver="mu"), without its fixed costs."""
     rng = np.random.default_rng(0)
@@ -91,7 +96,7 @@ def sklearn_iteration(
         model = NMF(n_components, init="custom", solver="mu", tol=0, max_iter=count)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return seconds(lambda: model.fit_transform(X, W=W.copy(), H=H.copy()))
+            return timed(lambda: model.fit_transform(X, W=W.copy(), H=H.copy()))
 
     run(2)
     return (best(lambda: run(iterations + 1), repeats) - best(lambda: run(1), repeats)) / iterations

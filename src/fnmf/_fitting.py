@@ -18,7 +18,6 @@ from fnmf._settings import Settings
 from fnmf._sklearn import as_random_state, has_callbacks
 from fnmf._starting import with_start
 from fnmf._weights import CountedRows, check_sample_weight, place_absent, tell_empty_clusters
-from fnmf.choosing.consensus import consensus
 from fnmf.data import has_missing, is_dask, repeats, view_of
 from fnmf.factorization import CheckpointCache, Observer, Problem, Scheme
 from fnmf.relevance.scheme import best_start
@@ -125,5 +124,7 @@ def _fit_rows(
         problem = Problem(settings, view, int(seeds[-1]), observer, cache, **told)
         fitted = best_start(problem, seeds[:-1], runner, scheme)
         if settings.consensus is not None:
+            from fnmf.choosing.consensus import consensus
+
             fitted = consensus(fitted, problem, settings.consensus, int(seeds[-1]), runner)
     return observer, fitted

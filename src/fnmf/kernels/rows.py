@@ -148,7 +148,7 @@ def descend_rows(
     c = values.shape[1]
     # One Hessian is read where it is; several are mixed.
     hessian = others[2][0] if len(grams) == 1 else np.empty((c, c))
-    room = hessian, np.zeros(c), np.empty(c)
+    room = hessian, np.empty(c)
     # In turn means one step of each row before the next step of any.
     how = float(strength), *((int(rounds), 1) if len(near) else (1, int(rounds)))
     _descend(exact, *others, pointers, near, *how, *room)
@@ -156,46 +156,8 @@ def descend_rows(
         values[:] = exact
 
 
-@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy", forceinline=True)
-def _descend_row(values, cross, scales, grams, i, pull, drag, steps, hessian, slopes):  # type: ignore[no-untyped-def]
-    """``slopes`` is room for −gradient: kept up to date, a step needs no product but the one that
-    follows from it, and an entry that stays at 0 needs none.
-    """
-    scale, own = 1.0, i if len(scales) > 1 else 0
-    if len(grams) == 1:
-        scale = scales[own, 0]
-    elif own == i:
-        for a in range(len(slopes)):
-            for b in range(len(slopes)):
-                total = 0.0
-                for j in range(len(grams)):
-                    total += scales[i, j] * grams[j, a, b]
-                hessian[a, b] = total
-    for a in range(len(slopes)):
-        slopes[a] = cross[i, a] + pull[a] - drag * values[i, a]
-    for a in range(len(slopes)):
-        before = values[i, a]
-        if before != 0:
-            _add_scaled(slopes, -scale * before, hessian, a)
-    for _ in range(steps):
-        for a in range(len(slopes)):
-            before, curvature = values[i, a], scale * hessian[a, a] + drag
-            after = before + slopes[a] / curvature
-            if after < 0:
-                after = 0.0
-            if curvature > 0 and after != before:
-                values[i, a] = after
-                _add_scaled(slopes, -scale * (after - before), hessian, a)
-                slopes[a] -= drag * (after - before)
-
-
-@njit(nogil=True, cache=True, fastmath=FAST, forceinline=True)
-def _add_scaled(total, factor, rows, a):  # type: ignore[no-untyped-def]
-    for b in range(len(total)):
-        total[b] += factor * rows[a, b]
-
-
-@njit(nogil=True, cache=True)
+# One function: each that is inlined is compiled by itself as well.
+@njit(nogil=True, cache=True, fastmath=FAST, error_model="numpy")
 def _descend(  # type: ignore[no-untyped-def]
     values,
     cross,
@@ -209,18 +171,44 @@ def _descend(  # type: ignore[no-untyped-def]
     turns,
     steps,
     hessian,
-    pull,
     slopes,
 ):
-    drag = 0.0
+    """``slopes`` is room for −gradient: kept up to date, a step needs no product but the one that
+    follows from it, and an entry that stays at 0 needs none.
+    """
+    c, shared = len(slopes), len(scales) == 1
     for _ in range(turns):
         for i in range(len(values)):
+            drag = 0.0
+            scale = scales[0 if shared else i, 0] if len(grams) == 1 else 1.0
+            if len(grams) > 1 and (i == 0 or not shared):
+                hessian[:] = 0
+                for j in range(len(grams)):
+                    for a in range(c):
+                        for b in range(c):
+                            hessian[a, b] += scales[i, j] * grams[j, a, b]
+            for a in range(c):
+                slopes[a] = cross[i, a]
             if strength > 0:
-                for a in range(len(pull)):
-                    pull[a] = 0
+                drag = strength * degree[i]
                 for entry in range(pointers[i], pointers[i + 1]):
                     weight, k = strength * similarity[entry], near[entry]
-                    for a in range(len(pull)):
-                        pull[a] += weight * values[k, a]
-                drag = strength * degree[i]
-            _descend_row(values, cross, scales, grams, i, pull, drag, steps, hessian, slopes)
+                    for a in range(c):
+                        slopes[a] += weight * values[k, a]
+                for a in range(c):
+                    slopes[a] -= drag * values[i, a]
+            # First all entries as they are, then one after the other as it moves.
+            for step in range(-1, steps):
+                for a in range(c):
+                    before, curvature = values[i, a], scale * hessian[a, a] + drag
+                    moved = before
+                    if step >= 0:
+                        after = max(before + slopes[a] / curvature, 0.0)
+                        if curvature <= 0 or after == before:
+                            continue
+                        values[i, a] = after
+                        moved = after - before
+                        slopes[a] -= drag * moved
+                    if moved != 0:
+                        for b in range(c):
+                            slopes[b] -= scale * moved * hessian[a, b]
