@@ -4,6 +4,7 @@ In few dimensions scikit-learn's checks would cost more than the work.
 """
 
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,10 @@ def quick_kmeans(
     weights: np.ndarray | None = None,
 ) -> np.ndarray:
     """Labels of one start of k-means; sums in the order of the rows, whatever the threads."""
-    numbers = rng.random_sample((1, numbers_for(n_clusters)))
-    whole = np.zeros(len(rows), np.int64)
-    own = np.ones(len(rows)) if weights is None else weights
-    return _within(rows, own, whole, n_clusters, numbers, 1)
+    numbers = rng.random_sample(numbers_for(n_clusters))
+    own = np.ones(len(rows)) if weights is None else np.array(weights, np.float64)
+    # Double precision for all rows: another version of the loops would have to be compiled.
+    return _clustered(np.array(rows, np.float64, order="C"), own, n_clusters, numbers)
 
 
 def halved(
@@ -42,10 +43,17 @@ def halved(
     rng: np.random.RandomState,
 ) -> np.ndarray:
     """Each group of at least ``fewest`` rows cut in two by k-means: 0 or 1 for every row."""
-    large = np.count_nonzero(np.bincount(groups) >= fewest)
-    numbers = rng.random_sample((large, numbers_for(2)))
-    own = np.ones(len(rows))
-    return _within(rows, own, groups, 2, numbers, fewest)
+    counts = np.bincount(groups)
+    numbers = iter(rng.random_sample((np.count_nonzero(counts >= fewest), numbers_for(2))))
+    # Groups lie one after the other.
+    order, ends = np.argsort(groups, kind="stable"), np.cumsum(counts).tolist()
+    rows, own = np.asarray(rows, np.float64)[order], np.ones(len(rows))
+    found, labels = np.zeros(len(rows), np.int64), np.empty(len(rows), np.int64)
+    for start, stop in pairwise([0, *ends]):
+        if stop - start >= max(fewest, 1):
+            found[start:stop] = _clustered(rows[start:stop], own[start:stop], 2, next(numbers))
+    labels[order] = found
+    return labels
 
 
 def best_kmeans(
@@ -102,31 +110,6 @@ def _scatter(rows: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -
     return float(own @ np.sum((rows - means[labels]) ** 2, axis=1))
 
 
-def _within(
-    rows: np.ndarray,
-    weights: np.ndarray,
-    groups: np.ndarray,
-    n_clusters: int,
-    numbers: np.ndarray,
-    fewest: int,
-) -> np.ndarray:
-    """k-means in each group of at least ``fewest`` rows; smaller ones stay whole.
-
-    ``numbers`` has the random numbers of a group in each row.
-    """
-    # Groups lie one after the other. Double precision for all rows: another version of the loops
-    # would have to be compiled.
-    order, ends = np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))
-    rows, weights = np.asarray(rows, np.float64)[order], np.asarray(weights, np.float64)[order]
-    found, labels, own = np.zeros(len(rows), np.int64), np.empty(len(rows), np.int64), iter(numbers)
-    for start, stop in zip([0, *ends[:-1]], ends, strict=True):
-        if stop - start >= max(fewest, 1):
-            part = slice(start, stop)
-            found[part] = _clustered(rows[part], weights[part], n_clusters, next(own))
-    labels[order] = found
-    return labels
-
-
 def _clustered(
     rows: np.ndarray, weights: np.ndarray, n_clusters: int, numbers: np.ndarray
 ) -> np.ndarray:
@@ -148,8 +131,10 @@ def chosen_rows(
     """Which rows become centres, by random numbers from 0 to 1; a row counts as its weight."""
     n_trials = max((len(numbers) - 1) // max(n_clusters - 1, 1), 1)
     # The first centre has one number; another trial of it would be the same.
-    places = np.append(np.repeat(numbers[:1], n_trials), numbers[1:]).reshape(n_clusters, n_trials)
-    distances, chosen = np.full((1 + n_trials, len(X)), np.inf), np.zeros(n_clusters, np.int64)
+    places = np.empty((n_clusters, n_trials))
+    places[0], places[1:] = numbers[0], numbers[1:].reshape(-1, n_trials)
+    distances, chosen = np.empty((1 + n_trials, len(X))), np.zeros(n_clusters, np.int64)
+    distances[0] = np.inf
     _choose(np.asarray(X, np.float64), weights, places, np.cumsum(weights), distances, chosen)
     return chosen
 

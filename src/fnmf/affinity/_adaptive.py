@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from fnmf._compile import njit
 from fnmf.affinity._exact import Frame, exact_neighbors, make_frame, true_distances
 from fnmf.affinity._kernels import few_nearest
-from fnmf.data import View, spans
+from fnmf.data import View, repeated_rows, spans
 from fnmf.execution import Runner
 from fnmf.kernels.csr import dense_products
 from fnmf.relevance.defaults import DEFAULTS, Defaults
@@ -69,14 +69,16 @@ def find_neighbors(
         )
     need = k + (queries is None)
     if need > n_samples:
-        raise ValueError(
-            f"n_neighbors={k} needs at least {need} samples, got n_samples={n_samples}; "
-            "lower n_neighbors."
-        )
+        raise _too_few(k, need, n_samples)
     rows = np.arange(asked.shape[0])
     own = rows if queries is None else np.full(len(rows), -1)
     frame = make_frame(references, asked)
-    if algorithm == "exact":
+    repeated = repeated_rows(references) if algorithm == "exact" and queries is None else None
+    if repeated is not None:
+        from fnmf.affinity._repeated import neighbors_among_repeated
+
+        found = neighbors_among_repeated(references, *repeated, k, frame, runner)
+    elif algorithm == "exact":
         found = exact_neighbors(references, asked, rows, own, k, frame, runner)
     else:
         from fnmf.affinity._approximate import approximate_neighbors
@@ -84,6 +86,11 @@ def find_neighbors(
         found = approximate_neighbors(references, asked, rows, own, k, frame, runner)
         release_freed_memory()
     return *found, frame
+
+
+def _too_few(k: int, need: int, n_samples: int) -> ValueError:
+    few = f"n_neighbors={k} needs at least {need} samples, got n_samples={n_samples}"
+    return ValueError(f"{few}; lower n_neighbors.")
 
 
 def recall_of(
@@ -104,15 +111,14 @@ def recall_of(
 
 
 def release_freed_memory() -> None:
-    """Ask the allocator to give back what it keeps; where it cannot be asked, do nothing.
+    """Ask the allocator to give back what it keeps, if it can be asked.
 
     Small buffers come from one heap for each thread, and glibc holds on to freed parts of it:
     without this, the buffers of a search would still be counted during the fit that follows.
     """
     if not sys.platform.startswith("linux"):
         return
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
+    if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):
         trim(0)
 
 
@@ -170,33 +176,35 @@ def neighbor_graph(
     runner: Runner,
     symmetric: bool = True,
     verbose: int = 0,
+    known: list[np.ndarray] | None = None,
 ) -> sp.csr_array:
-    """As ``fnmf.graph.adaptive_neighbors``, for a view and by a runner that is there already."""
+    """As ``fnmf.graph.adaptive_neighbors``, for a view and by a runner that is there already.
+
+    ``known`` has what the last exact search found, if any: the nearest few are the first of many.
+    """
     n_samples = references.shape[0]
     if n_samples < k + 2:
-        raise ValueError(
-            f"n_neighbors={k} needs at least {k + 2} samples, got n_samples={n_samples}; "
-            "lower n_neighbors."
-        )
-    indices, distances, _ = find_neighbors(references, k + 1, runner, algorithm=algorithm)
-    indices = indices[:, :k]
+        raise _too_few(k, k + 2, n_samples)
+    known = [] if known is None else known
+    if not known or known[0].shape[1] <= k:
+        wanted = min(2 * k, n_samples - 2) if known else k
+        known[:] = find_neighbors(references, wanted + 1, runner, algorithm=algorithm)[:2]
+    indices, distances = known[0][:, :k], known[1][:, : k + 1]
     if verbose:
-        kind = "exact" if algorithm == "exact" else "approximate (faiss)"
-        note = f"{kind} neighbour search of {n_samples} samples"
+        kind, recall = "exact", ""
         if algorithm != "exact":
-            recall = recall_of(references, indices, min(_PROBES, n_samples), runner)
-            note += f", recall {recall:.3f} on a sample of rows"
-        print(f"Neighbour graph: {note}.")
+            share = recall_of(references, indices, min(_PROBES, n_samples), runner)
+            kind, recall = "approximate (faiss)", f", recall {share:.3f} on a sample of rows"
+        print(f"Neighbour graph: {kind} neighbour search of {n_samples} samples{recall}.")
     weights = np.empty((n_samples, k), dtype=references.dtype)
     for a, b in spans(n_samples, _ROWS):
         weights[a:b] = adaptive_weights(distances[a:b])
-    del distances
-    # graphs made with faiss are large: short row numbers where they suffice
+    del distances, known
+    # Graphs made with faiss are large: short row numbers where they suffice.
     short = algorithm == "faiss" and 2 * n_samples * k <= np.iinfo(np.int32).max
-    narrow = np.int32 if short else np.int64
     if references.weights is not None:
         weights = weigh_ties(weights, indices, references.weights).astype(weights.dtype)
-    A = _row_graph(indices.astype(narrow), weights)
+    A = _row_graph(indices.astype(np.int32 if short else np.int64), weights)
     del indices, weights
     if symmetric:
         A = sp.csr_array(A + A.T)

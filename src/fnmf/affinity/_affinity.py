@@ -152,11 +152,15 @@ def build_affinity(
     if batch is None and settings.graph == "adaptive" and many and not settings.in_turn:
         return AnchorAffinity(weighted, settings.n_neighbors, seed, runner, cache, defaults)
 
+    known: list[np.ndarray] | None = [] if settings.search == "exact" else None
+
     def build(n_neighbors: int) -> sp.csr_array:
         verbose = settings.verbose
         if batch is not None:
             return balanced_graph(weighted, batch, n_neighbors, runner, defaults)
-        return neighbor_graph(weighted, n_neighbors, settings.search, runner, verbose=verbose)
+        return neighbor_graph(
+            weighted, n_neighbors, settings.search, runner, verbose=verbose, known=known
+        )
 
     def make() -> sp.csr_array:
         return in_few_parts(Graphs(build), settings.n_neighbors, settings.clusters, defaults)

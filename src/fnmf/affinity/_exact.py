@@ -46,10 +46,8 @@ class Frame:
 
 
 def rows_per_tile(rows: View, most: int) -> int:
-    """Rows of a tile; long dense rows make shorter tiles, so that memory stays bounded."""
-    if rows.sparse:
-        return most
-    return max(8, min(most, _TILE_BYTES // (8 * rows.shape[1])))
+    """Rows of a tile; long rows make shorter tiles, so that memory stays bounded."""
+    return max(8, min(most, int(_TILE_BYTES / (8 * max(rows.stored_width, 1)))))
 
 
 def held(rows: View) -> View:

@@ -1,6 +1,6 @@
 """One X: rows by block, by index and rescaled, whatever holds them."""
 
-from fnmf.data._distinct import DistinctRows, as_counts, distinct_rows
+from fnmf.data._distinct import DistinctRows, as_counts, distinct_rows, repeated_rows
 from fnmf.data._mapped import MappedCSR
 from fnmf.data._missing import (
     ExpectedView,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from fnmf.data._open import view_of
 from fnmf.data._repeats import repeats, row_keys
 from fnmf.data._views import View
 
@@ -62,6 +63,32 @@ def distinct_rows(
         groups[counting] = np.arange(len(counting))
         return DistinctRows(counting, None, groups)
     return DistinctRows(places[begins], sums, groups)
+
+
+def repeated_rows(view: View) -> tuple[np.ndarray, np.ndarray] | None:
+    """The distinct rows of a view as it is scaled, and which of them each row is, both in order.
+
+    ``None`` if more than half of the rows are distinct.
+    """
+    n = view.shape[0]
+    if len(np.unique(_keys(view.take(np.arange(0, n, max(n // _PAIRS, 1)))))) > n // 2:
+        return None
+    parts = view.few()
+    keys = np.concatenate([_keys(view.exact(a, b)) for a, b in parts])
+    _, first, groups = np.unique(keys, return_index=True, return_inverse=True)
+    if 2 * len(first) > n or any(
+        abs(view.exact(a, b) - view.take(first[groups[a:b]])).max() > 0 for a, b in parts
+    ):
+        return None
+    order = np.argsort(first)
+    return first[order], np.argsort(order)[groups]
+
+
+def _keys(rows: Any) -> np.ndarray:
+    """Keys of some rows of a view, which are our own."""
+    if not isinstance(rows, np.ndarray):
+        rows.eliminate_zeros()
+    return row_keys(view_of(rows))
 
 
 def as_counts(weights: np.ndarray | None) -> np.ndarray | None:

@@ -25,6 +25,10 @@ class SparseView(View):
         if scaling is None:
             self.filled = len(X.data) / max(X.shape[0] * X.shape[1], 1)
 
+    @property
+    def stored_width(self) -> float:
+        return len(self.X.indices) / max(self.shape[0], 1)
+
     def scaled(self, scaling: Scaling, drop: bool = False) -> SparseView:
         return SparseView(self.X, scaling).weighing(self.weights)
 

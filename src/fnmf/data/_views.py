@@ -128,6 +128,11 @@ class View(ABC):
         return np.broadcast_to(np.float64(value), self.shape[:1])
 
     @property
+    def stored_width(self) -> float:
+        """Stored entries of a row, on average."""
+        return float(self.shape[1])
+
+    @property
     def total(self) -> float:
         """How many rows there are, as they count."""
         return self.shape[0] if self.weights is None else float(self.weights.sum())

@@ -49,6 +49,11 @@ class SearchContext:
     _graphs: dict[tuple[bool, bytes], sp.csr_array] = field(init=False, default_factory=dict)
     _starts: dict[int, SpectralStarts] = field(init=False, default_factory=dict)
 
+    @property
+    def crowded(self) -> bool:
+        """Whether clusters have too few rows on average to compare what was found by them."""
+        return self.table.shape[0] < self.defaults.fewest_rows * self.n_clusters
+
     def graph(self, factors: np.ndarray, unit: bool) -> sp.csr_array:
         """Neighbours of the rows with their features times ``factors``; the same if asked again."""
         key = unit, factors.tobytes()

@@ -314,7 +314,7 @@ def _several_weightings(
     context: SearchContext, best: Candidate, m: int, seed: int
 ) -> Weights | None:
     """Several weightings, if the data have them: clusters of like profiles share one."""
-    if best.clusters != "graph":
+    if best.clusters != "graph" or context.crowded:
         return None
     moments, defaults = context.moments(best.labels), context.defaults
     groups = _group_clusters(moments, m, seed, defaults)

@@ -140,7 +140,9 @@ def has_modes(
     instead of about these.
     """
     rng = np.random.RandomState(seed)
-    for parts in range(2, n_clusters + 1):
+    # A group is certain by its rows, and so many groups have that many rows each at most.
+    most = min(n_clusters, int(len(values) / defaults.beyond_chance**2))
+    for parts in range(2, most + 1):
         labels = best_kmeans(values[:, None], parts, rng, defaults.starts)
         groups = sorted((values[labels == a] for a in np.unique(labels)), key=np.median)
         pairs = list(pairwise(groups))

@@ -210,6 +210,8 @@ def search_table(
         # In units of the range columns with groups far apart count more by themselves.
         alike = np.where(used, weights[used].mean(), 0)
         ways += [(weights, "range", "graph"), (alike, "range", "graph")]
+    # Where nothing that halves find could tell one candidate from another, there is one.
+    ways = ways[:1] if context.crowded else ways
     found = runner.each(lambda *way: _candidate(context, price, *way), ways)
     return sorted(found, key=lambda one: -one.score)
 

@@ -17,6 +17,8 @@ _TOLERANCE = 1e-9
 _MOST_ROUNDS, _STEPS = 1000, 5
 # Rows with missing cells are solved again until their codes move less than this, at most so often.
 _STILL, _EXPECTATIONS = 1e-6, 200
+# Steps of Newton's method for codes at most, and numbers that are worked on at a time.
+_NEWTON, _AT_ONCE = 50, 1 << 20
 
 
 class Projected(NamedTuple):
@@ -107,16 +109,24 @@ def solve_rows(
     held: Attraction | None = None,
     tolerance: float = _TOLERANCE,
     begin: np.ndarray | None = None,
+    rank: int = _MOST_ROUNDS,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Codes and assignments of rows until none moves more than ``tolerance``.
 
-    ``grams`` (m, c, c) are those of the weighted bases; assignments begin at ``start`` (m,) and
-    stay there if they are ``shared``; codes ``begin`` (n, c) where it is said, else at zero.
+    ``grams`` (m, c, c) are those of the weighted bases, of at most this ``rank``; assignments begin
+    at ``start`` (m,) and stay there if they are ``shared``. Codes ``begin`` (n, c) where that is
+    said, else at zero, or where fewer directions than components lead.
     """
     n, m, c = rows.crosses.shape
     pull, drag = held or (np.zeros((n, c)), np.zeros(n))
-    V = np.zeros((n, c)) if begin is None else begin.copy()
     P = np.tile(start, (n, 1))
+    if begin is not None:
+        V = begin.copy()
+    elif rank < c and (shared or m == 1) and drag.any():
+        cross = np.einsum("j,njc->nc", start**2, rows.crosses) + pull
+        V = _from_few_directions(cross, drag, np.einsum("j,jab->ab", start**2, grams), rank)
+    else:
+        V = np.zeros((n, c))
     moving = np.arange(n)
     for _ in range(_MOST_ROUNDS):
         crosses, squares = rows.crosses[moving], P[moving] ** 2
@@ -126,12 +136,57 @@ def solve_rows(
         descend_rows(v, cross, squares[: 1 if shared else None], grams, _STEPS, 1.0, ties)
         moved = np.abs(v - V[moving]).max(axis=1)
         V[moving] = v
-        if not shared:
+        if not shared and m > 1:
             P[moving] = _assigned(_residuals(v, rows.only(moving), grams))
         moving = moving[moved > tolerance * v.max(axis=1)]
         if len(moving) == 0:
             break
     return V, P
+
+
+def _from_few_directions(
+    cross: np.ndarray, drag: np.ndarray, gram: np.ndarray, rank: int
+) -> np.ndarray:
+    """Codes (n, c) of rows that are dragged and have more components than their data directions.
+
+    Entries in turn would take thousands of rounds. With gram = L Lᵀ the codes are
+    max(0, cross − L y) / drag for the y, no longer than ``rank``, that minimises
+    ½ |y|² + |max(0, cross − L y)|² / (2 drag): Newton's method ends there after a few steps.
+    Rows without drag begin at zero.
+    """
+    values, vectors = np.linalg.eigh(gram)
+    L = vectors[:, -rank:] * np.sqrt(np.maximum(values[-rank:], 0))
+    V = np.zeros_like(cross)
+    for places in np.array_split(np.flatnonzero(drag), max(cross.size * rank // _AT_ONCE, 1)):
+        q, shrunk, y = cross[places], drag[places, None], np.zeros((len(places), L.shape[1]))
+        left = np.arange(len(q))
+        for _ in range(_NEWTON):
+            before, beyond, level = y[left], *_dual(q[left], shrunk[left], L, y[left])
+            slope = before - _each(L.T, beyond) / shrunk[left]
+            curved = np.matmul(L.T * (beyond > 0)[:, None], L) / shrunk[left, :, None]
+            step = np.linalg.solve(curved + np.eye(L.shape[1]), slope[:, :, None])[:, :, 0]
+            # Half a step where a whole one leads up again.
+            up = _dual(q[left], shrunk[left], L, before - step)[1] > level
+            y[left] = before - np.where(up[:, None], step / 2, step)
+            moved = np.abs(step).max(axis=1) > _TOLERANCE * np.abs(y[left]).max(axis=1)
+            left = left[moved]
+            if len(left) == 0:
+                break
+        V[places] = _dual(q, shrunk, L, y)[0] / shrunk
+    return V
+
+
+def _dual(
+    cross: np.ndarray, drag: np.ndarray, L: np.ndarray, y: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """max(0, cross − L y), and what y is to minimise, of each row."""
+    beyond = np.maximum(cross - _each(L, y), 0)
+    return beyond, (y * y).sum(axis=1) + (beyond * beyond).sum(axis=1) / drag[:, 0]
+
+
+def _each(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Products with each row by itself, so that none depends on which are solved together."""
+    return np.matmul(matrix, rows[:, :, None])[:, :, 0]
 
 
 def _residuals(V: np.ndarray, rows: Projected, grams: np.ndarray) -> np.ndarray:
@@ -204,8 +259,9 @@ class _EncodeWork:
         crosses = np.asarray(X @ self.basis, np.float64).reshape(-1, n_weightings, n_components)
         squares = X * X if isinstance(X, np.ndarray) else X.multiply(X)
         rows = Projected(crosses, np.asarray(squares @ self.target.T), prices)
-        shared = self.together
-        V, P = solve_rows(rows, self.grams, self.start, shared=shared, held=held, begin=begin)
+        shared, rank = self.together, len(self.basis)
+        given = rows, self.grams, self.start
+        V, P = solve_rows(*given, shared=shared, held=held, begin=begin, rank=rank)
         return Encoded(V, P, float(np.sum(P**2 * _residuals(V, rows, self.grams))))
 
     def expected(self, found: Encoded) -> np.ndarray:
