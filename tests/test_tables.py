@@ -90,6 +90,15 @@ def test_single_columns_with_far_modes_are_structure(make):
     assert adjusted_rand_score(y, model.labels_) > 0.98
 
 
+def test_one_column_of_sixty_rows_with_two_modes_is_structure():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = np.hstack([8.0 * y[:, None] + rng.normal(size=(60, 1)), rng.normal(size=(60, 8))])
+    model = clusters(X - X.min(axis=0), 2)
+    assert model.structure_found_
+    assert clustering_accuracy(y, model.labels_) == 1
+
+
 def lines(rng):
     y = np.repeat(np.arange(4), 300)
     return (10.0 * y + rng.normal(size=1200))[:, None], y
@@ -225,6 +234,30 @@ def test_flags_that_say_nothing_do_not_become_the_clusters():
     model = clusters(np.hstack([X, flags]), 2)
     assert adjusted_rand_score(names, model.labels_) > 0.8
     assert (model.feature_qvalues_[10:] > 0.1).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_useless_columns_that_measure_one_thing_do_not_become_the_clusters(seed):
+    """Pairs explain each other; what explains nothing else counts less than what does."""
+    rng = np.random.default_rng(seed)
+    n, k = 500, 4
+    y = rng.integers(k, size=n)
+    told = rng.normal(0, 2, (k, 6))[y] + rng.normal(size=(n, 6))
+    twice = np.repeat(rng.normal(size=(n, 3)), 2, axis=1) + rng.normal(0, 0.3, (n, 6))
+    X = np.hstack([told, twice, rng.normal(size=(n, 4))])
+    model = clusters(X - X.min(axis=0), k)
+    assert clustering_accuracy(y, model.labels_) >= 0.9
+    assert model.feature_relevance_[6:].max() < 0.1
+
+
+def test_columns_that_go_together_because_of_the_clusters_make_them():
+    """All that tells of two groups correlates, and nothing else tells of anything."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = np.hstack([6.0 * y[:, None] + rng.normal(size=(60, 4)), rng.normal(size=(60, 12))])
+    model = clusters(X - X.min(axis=0), 2)
+    assert clustering_accuracy(y, model.labels_) == 1
+    assert model.structure_found_
 
 
 def test_copies_of_a_flag_are_no_category():

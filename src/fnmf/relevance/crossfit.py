@@ -17,7 +17,7 @@ from fnmf.kmeans import best_kmeans, principal_kmeans
 from fnmf.relevance.candidates import Candidate, SearchContext
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.sample import SampleTable
-from fnmf.relevance.table_columns import CATEGORY, FLAG
+from fnmf.relevance.table_columns import CATEGORY, FLAG, has_modes, related_columns
 from fnmf.relevance.weights import explained
 
 # Information that differs by less between shuffles does not differ.
@@ -188,7 +188,8 @@ def crossfit_relevance(
     features of the other half are compared with these clusters; the largest share counts. A second
     round halves the columns that were explained, each weighted by its share, so that all are
     compared with better clusters too. If hardly anything is explained so, clusters of each single
-    column are compared with the others.
+    column are compared with the others. Columns that may measure one thing make no clusters if
+    these alone explain them and other columns explain each other.
 
     Parameters
     ----------
@@ -206,6 +207,8 @@ def crossfit_relevance(
     names, rng = np.unique(groups[table.scatter > 0]), np.random.RandomState(seed)
     rows = table.rows / np.sqrt(np.bincount(groups)[groups])
     given = table, groups, n_clusters, rng, defaults
+    useless = _one_thing(rows, table, groups, n_clusters, seed, defaults)
+    names = np.setdiff1d(names, useless)
     shares = _explained_by(rows, _halves(names, rng, defaults), *given)
     shares = _levels_alike(shares, groups, kinds, defaults)
     explained = np.unique(groups[shares > 0])
@@ -219,6 +222,38 @@ def crossfit_relevance(
     # A column counts with all of its features or not at all.
     kept = np.isin(groups, np.unique(groups[shares > 0]))
     return np.where(kept, np.maximum(shares, defaults.least_explained), 0)
+
+
+def _one_thing(
+    rows: np.ndarray,
+    table: SampleTable,
+    groups: np.ndarray,
+    n_clusters: int,
+    seed: int,
+    defaults: Defaults,
+) -> np.ndarray:
+    """Columns that nothing but columns which correlate with them explains.
+
+    Two that measure one thing explain each other, whatever it is. So do two in which clusters are
+    far apart: they stay if together they have several modes, or if no others tell of clusters.
+    """
+    related = related_columns(table.rows, groups, 1 - defaults.prior)
+    names, rng = np.unique(related[table.scatter > 0]), np.random.RandomState(seed)
+    if len(names) == len(np.unique(groups[table.scatter > 0])):
+        return groups[:0]
+    halves, rows = _halves(names, rng, defaults), rows / np.sqrt(np.bincount(related)[related])
+    shares = _explained_by(rows, halves, table, related, n_clusters, rng, defaults)
+    told = shares > defaults.prior
+    found = [groups[:0]]
+    for one in names[np.bincount(related[told], minlength=len(groups))[names] == 0]:
+        own = (related == one) & (shares < defaults.small)
+        columns = np.unique(groups[own])
+        if len(columns) < 2 or len(np.unique(related[told])) < 2:
+            continue
+        alike = table.rows[:, own] * np.sign(table.rows[:, own].T @ table.rows[:, own][:, 0])
+        if not has_modes(alike.sum(axis=1, dtype=np.float64), n_clusters, seed, defaults):
+            found.append(columns)
+    return np.concatenate(found)
 
 
 def _levels_alike(

@@ -78,11 +78,17 @@ def column_groups(
     groups = np.arange(rows.shape[1]) if known is None else known.copy()
     for members in _one_hot(rows):
         groups[np.isin(groups, groups[members])] = groups[members[0]]
+    return related_columns(rows, groups, 1 - defaults.negligible)
+
+
+def related_columns(rows: np.ndarray, groups: np.ndarray, least: float) -> np.ndarray:
+    """``groups``, those with features that correlate by more than ``least`` joined, (d,)."""
+    groups = groups.copy()
     # Missing cells are at the mean, where they say nothing.
     centred = np.nan_to_num(rows - np.nanmean(rows, axis=0))
     lengths = np.linalg.norm(centred, axis=0)
     centred /= np.where(lengths > 0, lengths, 1)
-    first, second = np.nonzero(np.triu(np.abs(centred.T @ centred) > 1 - defaults.negligible, 1))
+    first, second = np.nonzero(np.triu(np.abs(centred.T @ centred) > least, 1))
     for one, other in zip(first, second, strict=True):
         groups[groups == groups[other]] = groups[one]
     return np.unique(groups, return_inverse=True)[1]
@@ -154,8 +160,9 @@ def has_modes(
 def _separated(one: np.ndarray, other: np.ndarray, values: np.ndarray, defaults: Defaults) -> bool:
     """Whether two groups of values have a valley between them, beyond chance."""
     peak, valley = peak_and_valley(one, other, values, defaults)
-    deep = peak - valley > defaults.beyond_chance * np.sqrt(max(peak + valley, 1.0))
-    return bool(deep and other.mean() - one.mean() > defaults.clear * (one.std() + other.std()))
+    deep = peak - valley > defaults.clear * np.sqrt(max(peak + valley, 1.0))
+    apart = other.mean() - one.mean() > defaults.significant * (one.std() + other.std())
+    return bool(deep and apart)
 
 
 def peak_and_valley(
