@@ -52,6 +52,9 @@ def is_missing(cell: str) -> bool:
 
 def in_unit(cell: str) -> tuple[str, str]:
     """The currency or % of an amount, "" if there is none, and the cell without it."""
+    if cell[:1].isdigit() and cell[-1:].isdigit():
+        # Most cells; patterns take longer.
+        return "", cell
     if found := _BEFORE.match(cell):
         return found[2], found[1] + cell[found.end() :]
     if found := _AFTER.search(cell):
