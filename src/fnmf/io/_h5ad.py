@@ -35,6 +35,7 @@ def read_h5ad(path: Path, options: ReadOptions, problems: Problems, progress: Pr
             f'{path}: reading .h5ad needs anndata; install it with: pip install "fnmf[h5ad]"'
         )
     size = path.stat().st_size
+    _check_signature(path, size)
     wanted = ("layer", "raw", "id_column", "label_column")
     request = {name: getattr(options, name) for name in wanted}
     request |= {"path": str(path), "limit": max(FREE_SIZE, COLUMNAR_RATIO * size)}
@@ -47,6 +48,16 @@ def read_h5ad(path: Path, options: ReadOptions, problems: Problems, progress: Pr
     table.ids, table.labels = facts["ids"], facts["labels"]
     _advise(table, facts, options)
     return table
+
+
+def _check_signature(path: Path, size: int) -> None:
+    """Whether a process is worth it: the mark of HDF5 stands at 0 or a power of two from 512 on."""
+    with open(path, "rb") as file:
+        for at in [0, *(1 << k for k in range(9, max(9, size.bit_length())))]:
+            file.seek(at)
+            if file.read(8) == b"\x89HDF\r\n\x1a\n":
+                return
+    raise TableError(f"{path} is not a usable .h5ad file: it is no HDF5 file")
 
 
 def _decoded(path: Path, request: dict[str, Any]) -> tuple[dict[str, Any], list[np.ndarray]]:
