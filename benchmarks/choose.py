@@ -34,7 +34,7 @@ from _rules import RULES, bic
 from _unseen_sets import ALL, data
 from fnmf import FNMF, choose_n_components
 from fnmf._choose import NumberOfClusters
-from tables import cases, nested, segments, standardised
+from tables import KINDS, cases, nested, segments, standardised
 
 _MOST = 15
 # More columns are no table.
@@ -136,7 +136,8 @@ def real_sets(sets: int, seed: int, before: list[Row]) -> Iterator[Row]:
 def table_sets(sets: int, seed: int, before: list[Row]) -> Iterator[Row]:
     made = [(f"{one.__name__} {i}", *one(100 + i)) for one in (segments, nested) for i in range(10)]
     stored = [(name, *found) for name, found in cases("tables")]
-    for name, X, y in (*made, *stored):
+    mixed = [(name, *found) for name, found in cases("kinds")]
+    for name, X, y in (*made, *mixed, *stored):
         if X.shape[1] <= _COLUMNS and y.max() < _MOST:
             rules = {**RULES, "BIC of a mixture": bic}
             yield beside_rules(name, X, y, rules, seed, before)
@@ -168,7 +169,9 @@ def beside_rules(
 
 def tell_tables(rows: list[Row]) -> Iterator[str]:
     made = [row for row in rows if row["data"].split()[0] in ("segments", "nested")]
-    for kind, some in (("made up", made), ("labelled", [r for r in rows if r not in made])):
+    mixed = [row for row in rows if row["data"][:-2] in KINDS]
+    others = [row for row in rows if row not in made + mixed]
+    for kind, some in (("made up", made), ("of kinds", mixed), ("labelled", others)):
         for line in tell_real(some):
             yield f"{kind}: {line}"
 
