@@ -33,7 +33,7 @@ STAGES = (
     ("testing for structure", _choice, "structure"),
     ("preparing all rows", pipeline, "prepare"),
     ("graph or anchors", pipeline, "build_affinity"),
-    ("factorising a sample", pipeline, "start_on_sample"),
+    ("factorising a sample", pipeline, "start_on_samples"),
     ("factorising", pipeline, "solve"),
     ("stability of clusters", results, "cluster_stability"),
 )

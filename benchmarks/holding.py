@@ -94,7 +94,7 @@ def begin(rows: Rows, seeds: int) -> None:
         X = planted(n, informative, noise)
         real = np.arange(informative + noise) < informative
         data = (f"planted {n:,} x {informative} + {noise}", X, None, real)
-        at_once = patch("fnmf.relevance.pipeline.sample_size", return_value=0)
+        at_once = patch("fnmf.relevance.pipeline.sample_sizes", return_value=[])
         for way, instead in (("all rows", at_once), ("a sample first", nullcontext())):
             with instead:
                 for seed in range(seeds):

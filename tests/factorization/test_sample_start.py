@@ -12,6 +12,7 @@ from fnmf.affinity import Nearest
 from fnmf.affinity._anchor_moves import cluster_by_anchors
 from fnmf.data import view_of
 from fnmf.execution import threads
+from fnmf.factorization import sample_sizes
 from fnmf.metrics import clustering_accuracy
 from versions import needs_callbacks
 
@@ -44,8 +45,7 @@ def test_it_ends_as_low_with_fewer_iterations(data, small, monkeypatch, form, n_
     X, y = data
     begun = fit(form(X), n_weightings=n_weightings)
     # The same search, from which all rows are solved for at once.
-    at_once = "fnmf.relevance.pipeline._converged_on_sample"
-    monkeypatch.setattr(at_once, lambda inputs, found, run, factors, *rest: factors)
+    monkeypatch.setattr("fnmf.relevance.pipeline.sample_sizes", lambda *_: [])
     whole = fit(form(X), n_weightings=n_weightings)
     assert begun.objective_ <= 1.01 * whole.objective_
     assert begun.n_iter_ <= whole.n_iter_ / 2
@@ -61,7 +61,7 @@ def test_a_start_of_the_users_is_left_alone(data, small, monkeypatch):
     def refuse(*_):
         raise AssertionError("begun on a sample")
 
-    monkeypatch.setattr("fnmf.relevance.pipeline.start_on_sample", refuse)
+    monkeypatch.setattr("fnmf.relevance.pipeline.start_on_samples", refuse)
     fit(X, init="random")
     with pytest.raises(AssertionError, match="sample"):
         fit(X)
@@ -71,6 +71,15 @@ def test_a_start_of_the_users_is_left_alone(data, small, monkeypatch):
 def test_without_ties_too(data, small, smoothness):
     X, _ = data
     assert np.isfinite(fit(X, smoothness=smoothness).objective_)
+
+
+def test_samples_grow_and_stay_a_part_of_all_rows():
+    for n, entries in ((10_000, 50), (20_000, 784), (10**6, 50), (10**7, 50), (10**6, 20_000)):
+        sizes = sample_sizes(n, entries)
+        assert all(2 * a <= b <= n / 10 for a, b in pairwise(sizes))
+        assert sum(sizes) * entries <= 2 * 2**25
+    assert sample_sizes(10_000, 50) == sample_sizes(10**6, 20_000) == []
+    assert len(sample_sizes(10**7, 20)) == 4
 
 
 def test_threads_do_not_matter(data, small):

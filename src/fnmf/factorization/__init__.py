@@ -12,10 +12,10 @@ from fnmf.factorization._problem import (
     with_rounds,
 )
 from fnmf.factorization._sample_start import (
-    Sample,
+    Samples,
     SolverRun,
-    sample_size,
-    start_on_sample,
+    sample_sizes,
+    start_on_samples,
 )
 from fnmf.factorization._schemes import GivenScheme, PaperScheme, UniformScheme
 from fnmf.factorization.solver import anchor_codes, ties_along

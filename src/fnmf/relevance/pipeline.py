@@ -20,7 +20,7 @@ Steps 6 to 10 factorise the prepared rows with these weights, along this affinit
 (:func:`factorize`):
 
 6. *Start.* The basis from the cluster means, the codes from the labels.
-7. *Sample.* With very many rows the factors first converge on a sample.
+7. *Samples.* With very many rows the factors first converge on samples, each larger than the last.
 8. *Solve.* The factorisation of all rows, with weights and affinity fixed.
 9. *Labels.* The better of the clusters of step 5 and those of the codes, where there is a graph of
    all rows; moments by cluster give the relevance of each feature.
@@ -43,16 +43,14 @@ from fnmf.execution import RowArray, Runner
 from fnmf.factorization import (
     Problem,
     ProgressReporter,
-    Sample,
+    Samples,
     SolverRun,
-    sample_size,
-    start_on_sample,
+    sample_sizes,
+    start_on_samples,
     ties_along,
 )
 from fnmf.factorization.solver import (
     ExecutionContext,
-    Factors,
-    SolverCheckpoint,
     Stopping,
     exact_codes,
     solve,
@@ -230,9 +228,15 @@ def factorize(inputs: Inputs, found: FoundClusters, seed: int) -> FactorizedClus
     if isinstance(found.affinity, AnchorAffinity) or finer is not None:
         # Labels need no codes, or have seen those of the first layer.
         smoothness, run = wanted, with_smoothness(wanted, run, found, share)
-    # 7. Converge on a sample first, if there are very many rows.
+    # 7. Converge on samples first, if there are very many rows.
     checkpoint = inputs.problem.cache.solver_checkpoint(f"start-{seed}")
-    factors = _converged_on_sample(inputs, found, run, start.factors, checkpoint, seed)
+    factors = start.factors
+    if isinstance(found.affinity, AnchorAffinity) and (sizes := _sample_sizes(inputs, found)):
+        if checkpoint.last() is None:
+            inputs.progress.enter(Stage.SAMPLE)
+            used, samples = prepared.used(found.weights.top > 0), Samples(sizes, seed)
+            factors = start_on_samples(run, used, found.affinity, factors, samples)
+        run = run.begun
     # 8. Solve for all rows.
     inputs.progress.enter(Stage.SOLVE)
     objective = run.objective
@@ -300,26 +304,14 @@ def _solver_run(inputs: Inputs, found: FoundClusters, start: InitialFit) -> tupl
     return SolverRun(context, objective, settings.solver, stopping), used
 
 
-def _converged_on_sample(
-    inputs: Inputs,
-    found: FoundClusters,
-    run: SolverRun,
-    factors: Factors,
-    checkpoint: SolverCheckpoint,
-    seed: int,
-) -> Factors:
-    """Step 7: the factors that a sample leads to; those given, if there are not many rows."""
-    settings, view, prepared = inputs.settings, found.statistics.view, found.prepared
-    own = isinstance(settings.init, str) and settings.init == "kmeans" and not settings.layers
-    if not (own and isinstance(found.affinity, AnchorAffinity)) or checkpoint.last() is not None:
-        return factors
-    used = prepared.used(found.weights.top > 0)
-    n, d = used.shape
-    size = sample_size(n, d * view.filled if view.sparse else d, inputs.defaults)
-    if not size:
-        return factors
-    inputs.progress.enter(Stage.SAMPLE)
-    return start_on_sample(run, used, found.affinity, factors, Sample(size, seed))
+def _sample_sizes(inputs: Inputs, found: FoundClusters) -> list[int]:
+    """How many rows factors are begun with, and then how many more; none if there are few rows."""
+    settings, view = inputs.settings, found.statistics.view
+    if settings.layers or not (isinstance(settings.init, str) and settings.init == "kmeans"):
+        return []
+    n, d = view.shape
+    used = float(np.count_nonzero(found.weights.top))
+    return sample_sizes(n, d * view.filled if view.sparse else used, inputs.defaults)
 
 
 def _final_clusters(
