@@ -61,6 +61,8 @@ class FittedClusters:
         One over the variances about ``centres``, where clusters are the groups of a mixture.
     intercepts : ndarray of shape (k,) or None
         What is added to the log likelihood of each of these groups.
+    cell_offsets : ndarray of shape (k, d) or None
+        Part of each feature in that, which a row without a value of it goes without.
     log_low, log_offset : ndarray of shape (d,) or None
         Its features with an offset enter as the logarithm of how far above the low value they are,
         plus it.
@@ -103,6 +105,7 @@ class FittedClusters:
     centres: np.ndarray | None = _kept("_centres", "kd")
     precisions: np.ndarray | None = _kept("_precisions", "kd")
     intercepts: np.ndarray | None = _kept("_intercepts", "k")
+    cell_offsets: np.ndarray | None = _kept("_cell_offsets", "kd")
     log_low: np.ndarray | None = _kept("_log_low", "d")
     log_offset: np.ndarray | None = _kept("_log_offset", "d")
     missing_neighbors: np.ndarray | None = _kept("_missing_neighbors", None)

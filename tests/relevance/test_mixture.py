@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 from sklearn.cluster import KMeans
+from sklearn.impute import KNNImputer
 from sklearn.mixture import GaussianMixture
 
 from fnmf import FNMF, MiniBatchFNMF, RelevanceClusterer, load, save
@@ -193,3 +194,54 @@ def test_skewed_amounts_in_other_units_have_the_same_clusters():
     first = RelevanceClusterer(3, random_state=0).fit(X).labels_
     again = RelevanceClusterer(3, random_state=0).fit(X * np.logspace(-3, 3, X.shape[1])).labels_
     assert clustering_accuracy(first, again) > 0.99
+
+
+def test_missing_cells_have_no_part_in_likelihoods():
+    X, y = survey(7)
+    X = np.hstack([X, np.random.default_rng(3).lognormal(size=(len(X), 1))])
+    kinds = np.array([FLAG] * 6 + [CATEGORY] * (X.shape[1] - 11) + [CONTINUOUS] * 5)
+    rows = standardised(X)
+    levels = Levels.of(rows, kinds, np.arange(X.shape[1]))
+    gaps = np.random.default_rng(0).random(X.shape) < 0.3
+    members = np.eye(4)[y]
+    given = np.where(gaps, np.nan, rows)
+    whole = _groups(members, _powers(given), levels, DEFAULTS)
+    # A row's likelihood is that of a mixture of the features it has.
+    for i in range(20):
+        own = ~gaps[i]
+        part = _groups(
+            members,
+            _powers(given[:, own]),
+            Levels.of(rows[:, own], kinds[own], np.flatnonzero(own)),
+            DEFAULTS,
+        )
+        np.testing.assert_allclose(
+            whole.log_likelihoods(given[i : i + 1]),
+            part.log_likelihoods(given[i : i + 1, own]),
+            atol=1e-9,
+        )
+    filled = _groups(members, _powers(rows), levels, DEFAULTS)
+    np.testing.assert_allclose(
+        filled.of_powers(np.hstack([rows, rows**2, np.ones(rows.shape)])),
+        filled.of_powers(_powers(rows)),
+        atol=1e-9,
+    )
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5])
+def test_groups_of_numbers_with_missing_cells_are_told_by_the_others(share, tmp_path):
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 4, 500)
+    X = rng.normal(0, 1.6, (4, 12))[y] + rng.normal(size=(500, 12))
+    X = np.hstack([X - X.min(axis=0), rng.gamma(2, 50, (500, 4))])
+    X[rng.random(X.shape) < share] = np.nan
+    X[7] = np.nan
+    model = RelevanceClusterer(4, random_state=0).fit(X)
+    assert model.chosen_[0]["clusters"] == "mixture"
+    filled = standardised(KNNImputer().fit_transform(np.delete(X, 7, axis=0)))
+    peer = KMeans(4, n_init=10, random_state=0).fit_predict(filled)
+    rest = np.delete(np.arange(500), 7)
+    assert clustering_accuracy(y[rest], model.labels_[rest]) > clustering_accuracy(y[rest], peer)
+    assert np.array_equal(model.predict(X), model.labels_)
+    save(model, tmp_path / "model.fnmf")
+    assert np.array_equal(load(tmp_path / "model.fnmf").predict(X), model.labels_)

@@ -27,6 +27,7 @@ from fnmf.affinity._incomplete import (
     completed_new,
     filled_anew,
     filled_blocks,
+    filled_within,
     kept_view,
     refilled,
 )

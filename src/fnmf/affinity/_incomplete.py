@@ -76,6 +76,17 @@ def refilled(view: View, weighted: View, runner: Runner, defaults: Defaults = DE
     return view.filled_by(fill)
 
 
+def filled_within(rows: np.ndarray, observed: np.ndarray) -> np.ndarray:
+    """A few rows in double precision, their missing cells filled from nothing but these columns."""
+    X = np.where(observed, rows.astype(np.float64), np.nan)
+    some = observed.any(axis=1) & ~observed.all(axis=1)
+    if not some.any():
+        # A row of which nothing is known is near no other.
+        return np.where(observed, X, observed_moments(X)[0])
+    with threads(1) as runner:
+        return completed(X, runner).take(np.arange(len(X)))
+
+
 def kept_view(fitted: FittedClusters) -> View:
     """The rows that a model keeps, filled as they were in the fit."""
     if fitted.missing_neighbors is None:

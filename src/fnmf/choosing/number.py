@@ -28,6 +28,7 @@ from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.prepare import feature_statistics
 from fnmf.relevance.refill import refilled_by_search
 from fnmf.relevance.structure import structure
+from fnmf.relevance.table_columns import CATEGORY, FLAG
 from fnmf.relevance.tables import column_association, column_pairs
 
 NUMBERS = range(2, 16)
@@ -137,7 +138,12 @@ def choose_number(
     settings = settings.with_signs() if statistics.signed else settings
 
     def search(k: int) -> SampleSearch:
-        return search_on_sample(statistics, settings, k, seed, runner, defaults)
+        found = search_on_sample(statistics, settings, k, seed, runner, defaults)
+        used, columns = found.candidates[0].weights > 0, found.columns
+        if columns is not None and not np.isin(columns.kinds[used], (FLAG, CATEGORY)).any():
+            # By its likelihood a cluster of numbers that is no normal law is several.
+            found.candidates[:] = [one for one in found.candidates if one.clusters != "mixture"]
+        return found
 
     first = int(np.clip(n // defaults.samples_per_cluster, min(wanted), max(wanted)))
     tried = search(first)

@@ -175,7 +175,7 @@ def _lacking_for_new_rows(kept: Mapping[str, Any]) -> list[str]:
             whole = labels.dtype.kind in "iu"
             if not whole or labels.min() < 0 or labels.max() >= n:
                 raise ModelFileError(f"{name} holds numbers that no cluster has")
-    of_mixture = ("_precisions", "_intercepts", "_log_low", "_log_offset")
+    of_mixture = ("_precisions", "_intercepts", "_cell_offsets", "_log_low", "_log_offset")
     missing = [name for name in of_mixture if kept.get(name) is None]
     lacking += missing if len(missing) < len(of_mixture) else []
     near: Any = kept.get("_missing_neighbors")

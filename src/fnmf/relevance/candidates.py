@@ -48,6 +48,16 @@ class SearchContext:
     # Rounds begin with the graph that others have ended with.
     _graphs: dict[tuple[bool, bytes], sp.csr_array] = field(init=False, default_factory=dict)
     _starts: dict[int, SpectralStarts] = field(init=False, default_factory=dict)
+    _within: dict[bytes, SearchContext] = field(init=False, default_factory=dict)
+
+    def within(self, features: np.ndarray) -> SearchContext:
+        """The same with missing cells of some features filled from these alone."""
+        if self.table.observed is None:
+            return self
+        key = features.tobytes()
+        if key not in self._within:
+            self._within[key] = replace(self, table=self.table.filled_within(features))
+        return self._within[key]
 
     @property
     def crowded(self) -> bool:

@@ -205,19 +205,24 @@ def crossfit_relevance(
         Of the halves and of k-means.
     """
     names, rng = np.unique(groups[table.scatter > 0]), np.random.RandomState(seed)
-    rows = table.rows / np.sqrt(np.bincount(groups)[groups])
-    given = table, groups, n_clusters, rng, defaults
-    useless = _one_thing(rows, table, groups, n_clusters, seed, defaults)
+    given, members = (table, groups, n_clusters, rng, defaults), np.bincount(groups)[groups]
+
+    def even(rows: np.ndarray) -> np.ndarray:
+        return rows / np.sqrt(members)
+
+    useless = _one_thing(even, table, groups, n_clusters, seed, defaults)
     names = np.setdiff1d(names, useless)
-    shares = _explained_by(rows, _halves(names, rng, defaults), *given)
+    shares = _explained_by(even, _halves(names, rng, defaults), *given)
     shares = _levels_alike(shares, groups, kinds, defaults)
     explained = np.unique(groups[shares > 0])
     if len(explained) < 2:
         # Among many useless columns two that belong together are seldom in different halves alone.
-        shares = _explained_by(rows, names[:, None], *given)
+        shares = _explained_by(even, names[:, None], *given)
     else:
         halves = _halves(explained, rng, defaults)
-        shares = np.maximum(shares, _explained_by(rows * np.sqrt(shares), halves, *given))
+        roots = np.sqrt(shares)
+        again = _explained_by(lambda rows: even(rows) * roots, halves, *given)
+        shares = np.maximum(shares, again)
     shares = _levels_alike(shares, groups, kinds, defaults)
     # A column counts with all of its features or not at all.
     kept = np.isin(groups, np.unique(groups[shares > 0]))
@@ -225,7 +230,7 @@ def crossfit_relevance(
 
 
 def _one_thing(
-    rows: np.ndarray,
+    even: Callable[[np.ndarray], np.ndarray],
     table: SampleTable,
     groups: np.ndarray,
     n_clusters: int,
@@ -241,8 +246,9 @@ def _one_thing(
     names, rng = np.unique(related[table.scatter > 0]), np.random.RandomState(seed)
     if len(names) == len(np.unique(groups[table.scatter > 0])):
         return groups[:0]
-    halves, rows = _halves(names, rng, defaults), rows / np.sqrt(np.bincount(related)[related])
-    shares = _explained_by(rows, halves, table, related, n_clusters, rng, defaults)
+    halves, roots = _halves(names, rng, defaults), np.sqrt(np.bincount(related)[related])
+    given = table, related, n_clusters, rng, defaults
+    shares = _explained_by(lambda rows: even(rows) / roots, halves, *given)
     told = shares > defaults.prior
     found = [groups[:0]]
     for one in names[np.bincount(related[told], minlength=len(groups))[names] == 0]:
@@ -283,7 +289,7 @@ def _halves(
 
 
 def _explained_by(
-    rows: np.ndarray,
+    scaled: Callable[[np.ndarray], np.ndarray],
     makers: Iterable[np.ndarray],
     table: SampleTable,
     groups: np.ndarray,
@@ -293,14 +299,16 @@ def _explained_by(
 ) -> np.ndarray:
     """Largest share of each feature that clusters of some columns without it explain, (d,).
 
-    ``makers`` are the columns of ``rows`` that make clusters, one set after the other.
+    ``makers`` are the columns that make clusters, one set after the other, their rows ``scaled``.
     A single column that makes clusters counts with the most that these explain of another.
     """
-    shares = np.zeros(table.shape[1])
+    shares, rows = np.zeros(table.shape[1]), scaled(table.rows)
     for names in makers:
         made = np.isin(groups, names)
         if not made.any():
             continue
+        if table.observed is not None:
+            rows = scaled(table.filled_within(made).rows)
         part = np.ascontiguousarray(rows[:, made], np.float64)
         labels = best_kmeans(part, n_clusters, rng, defaults.starts, table.weights)
         found = _beyond_chance(table, labels, n_clusters, defaults)

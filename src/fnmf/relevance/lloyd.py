@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from fnmf.affinity import nearest_anchors
-from fnmf.data import View
+from fnmf.data import IncompleteView, View
 from fnmf.execution import BlockSource, RowArray, Runner, parts_of
 from fnmf.relevance.choice import Choice
 from fnmf.relevance.crossfit import factors
@@ -93,7 +93,11 @@ def likeliest(scaled: View, mixture: Mixture, runner: Runner) -> RowArray:
 
 
 def _likeliest(mixture: Mixture, part: View) -> np.ndarray:
-    return mixture.labels(part.double(0, part.shape[0]))
+    n = part.shape[0]
+    rows = part.double(0, n)
+    if isinstance(part, IncompleteView):
+        rows[~part.observed(0, n)] = np.nan
+    return mixture.labels(rows)
 
 
 def nearest_mean(

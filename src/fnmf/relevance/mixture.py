@@ -2,7 +2,8 @@
 
 Distances set levels of a category off against numbers by a convention. Likelihoods need none: a
 group has a mean and a variance of each number, and a probability of each level, as in latent class
-analysis. Numbers that are skewed, as amounts of money are, are taken in logarithms.
+analysis. Numbers that are skewed, as amounts of money are, are taken in logarithms. A missing cell,
+NaN, has no part in a likelihood, so that nothing has to be filled.
 """
 
 from __future__ import annotations
@@ -48,11 +49,12 @@ class Levels(NamedTuple):
     def of(cls, rows: np.ndarray, kinds: np.ndarray, groups: np.ndarray) -> Levels:
         """Of the features of ``rows``, whose kinds and columns are known."""
         flags, categories = kinds == FLAG, kinds == CATEGORY
-        width = np.where(flags | categories, np.ptp(rows, axis=0), 1)
+        low = np.nanmin(rows, axis=0)
+        width = np.where(flags | categories, np.nanmax(rows, axis=0) - low, 1)
         counts = np.where(categories, 1, 1 / np.bincount(groups)[groups])
         # The probabilities of a category add up to 1.
         n_free = counts @ np.where(flags | categories, 1, 2) - len(np.unique(groups[categories]))
-        return cls(flags, categories, rows.min(axis=0), width, counts, float(n_free))
+        return cls(flags, categories, low, width, counts, float(n_free))
 
 
 class Curves(NamedTuple):
@@ -71,8 +73,10 @@ class Curves(NamedTuple):
         The offset is what all but the ``least`` share of the values exceed. Where that is the
         lowest one, as for amounts that are mostly 0, no logarithm makes them normal.
         """
-        low = rows.min(axis=0)
-        offset, quantiles = np.zeros(len(low)), np.quantile(rows, least, axis=0) - low
+        low, quantile = np.nanmin(rows, axis=0), np.quantile
+        if np.isnan(rows).any():
+            quantile = np.nanquantile
+        offset, quantiles = np.zeros(len(low)), quantile(rows, least, axis=0) - low
         for k in np.flatnonzero((kinds == CONTINUOUS) & (quantiles > 0)):
             above, own = rows[:, k] - low[k], quantiles[k]
             curved = np.log(above + own)
@@ -100,7 +104,8 @@ class Mixture(NamedTuple):
     """How likely rows are in each group.
 
     The log likelihood of row x in group a is, up to a constant, intercepts[a] -
-    Σ precisions[a] (x - centres[a])² / 2. A feature of two values fits that form too.
+    Σ precisions[a] (x - centres[a])² / 2. A feature of two values fits that form too. Without a
+    cell its offset is missing from the intercept.
 
     Attributes
     ----------
@@ -108,6 +113,8 @@ class Mixture(NamedTuple):
         Of each feature in each group.
     intercepts : ndarray of shape (k,)
         Of each group.
+    offsets : ndarray of shape (k, d)
+        Part of each feature in these.
     curves : Curves
         Features that enter by their logarithms.
     """
@@ -115,6 +122,7 @@ class Mixture(NamedTuple):
     centres: np.ndarray
     precisions: np.ndarray
     intercepts: np.ndarray
+    offsets: np.ndarray
     curves: Curves
 
     def log_likelihoods(self, rows: np.ndarray) -> np.ndarray:
@@ -125,10 +133,15 @@ class Mixture(NamedTuple):
         return about.of_powers(_powers(self.curves.applied(rows) - middle))
 
     def of_powers(self, powers: np.ndarray) -> np.ndarray:
-        """The same of values beside their squares, (n, 2 d), logarithms already taken."""
+        """The same of what ``_powers`` returns, logarithms already taken."""
         along = self.precisions * self.centres
-        levels = self.intercepts - np.einsum("ad,ad->a", along, self.centres) / 2
-        return levels + powers @ np.hstack([along, -self.precisions / 2]).T
+        parts = [along, -self.precisions / 2]
+        if powers.shape[1] == 2 * along.shape[1]:
+            levels = self.intercepts - np.einsum("ad,ad->a", along, self.centres) / 2
+        else:
+            levels = self.intercepts - self.offsets.sum(axis=1)
+            parts += [self.offsets - along * self.centres / 2]
+        return levels + powers @ np.hstack(parts).T
 
     def labels(self, rows: np.ndarray) -> np.ndarray:
         """The group in which each row is likeliest."""
@@ -136,17 +149,20 @@ class Mixture(NamedTuple):
 
     def among(self, features: np.ndarray, width: int) -> Mixture:
         """The same for rows of so many features, of which these count."""
-        placed = np.zeros((2 * len(self.intercepts) + 2, width))
-        placed[:, features] = np.vstack([self.centres, self.precisions, *self.curves])
-        centres, precisions, (low, offset) = np.split(placed, [len(self.intercepts), -2])
-        return Mixture(centres, precisions, self.intercepts, Curves(low, offset))
+        parts = self.centres, self.precisions, self.offsets, *self.curves
+        placed = [np.zeros((*part.shape[:-1], width)) for part in parts]
+        for whole, part in zip(placed, parts, strict=True):
+            whole[..., features] = part
+        centres, precisions, offsets, *curves = placed
+        return Mixture(centres, precisions, self.intercepts, offsets, Curves(*curves))
 
     def in_units(self, factors: np.ndarray, shift: np.ndarray) -> Mixture:
         """The same for rows that are factors (x + shift)."""
         curved = self.curves.offset > 0
         centres = np.where(curved, self.centres + np.log(factors), factors * (self.centres + shift))
         precisions = self.precisions / np.where(curved, 1, factors**2)
-        return Mixture(centres, precisions, self.intercepts, self.curves.in_units(factors, shift))
+        curves = self.curves.in_units(factors, shift)
+        return self._replace(centres=centres, precisions=precisions, curves=curves)
 
 
 def sample_mixture(
@@ -162,12 +178,11 @@ def sample_mixture(
     rows = known.rows[some]
     scaled = (rows * factors[known.used]).astype(np.float32)
     starts = [quick_kmeans(scaled, k, rng, own) for _ in range(2 * defaults.starts)]
-    found = fit_mixture(rows, known.levels, starts, k, own, defaults)
+    found = fit_mixture(known.given[some], known.levels, starts, k, own, defaults)
     # Logarithms were standardised; those of the rows themselves are not.
     centres, precisions = known.mean + known.spread * found.centres, found.precisions
-    return Mixture(
-        centres, precisions / known.spread**2, found.intercepts, known.curves
-    ), known.used
+    parts = {"centres": centres, "precisions": precisions / known.spread**2}
+    return found._replace(**parts, curves=known.curves), known.used
 
 
 def completed_likelihoods(
@@ -179,7 +194,7 @@ def completed_likelihoods(
     are no clusters, and less its part of the price of all parameters.
     """
     known, total = _standardised(context, factors), context.table.total
-    rows = context.table.rows[:, known.used].astype(np.float64)
+    rows = context.table.given(known.used)
     fits = sample_mixture(context, factors)[0].log_likelihoods(rows)
     together = logsumexp(fits, axis=1)
     unknown = entr(np.exp(fits - together[:, None])).sum(axis=1)
@@ -189,9 +204,13 @@ def completed_likelihoods(
 
 
 class _Standardised(NamedTuple):
-    """Rows in the ``used`` features, logarithms standardised anew, and what is known of these."""
+    """Rows in the ``used`` features, logarithms standardised anew, and what is known of these.
+
+    Missing cells are filled in ``rows``, and NaN in ``given``.
+    """
 
     rows: np.ndarray
+    given: np.ndarray
     levels: Levels
     used: np.ndarray
     curves: Curves
@@ -203,19 +222,26 @@ def _standardised(context: SearchContext, factors: np.ndarray) -> _Standardised:
     """Rows in the features with a factor."""
     used, table = np.flatnonzero(factors), context.table
     assert context.kinds is not None
-    kinds, rows = context.kinds[used], table.rows[:, used].astype(np.float64)
-    own = np.ones(len(rows)) if table.weights is None else table.weights
-    curves = Curves.of(rows, kinds, own, context.defaults.slight)
-    curved, rows = curves.offset > 0, curves.applied(rows)
-    mean, spread = _mean_and_spread(rows, own)
+    kinds, given = context.kinds[used], table.given(used)
+    own = np.ones(len(given)) if table.weights is None else table.weights
+    curves = Curves.of(given, kinds, own, context.defaults.slight)
+    curved, given = curves.offset > 0, curves.applied(given)
+    mean, spread = _mean_and_spread(given, own)
     mean, spread = np.where(curved, mean, 0), np.where(curved, spread, 1)
-    rows = (rows - mean) / spread
-    levels = Levels.of(rows, kinds, context.groups[used])
-    return _Standardised(rows, levels, used, curves, mean, spread)
+    rows = given = (given - mean) / spread
+    if table.observed is not None:
+        rows = (curves.applied(table.rows[:, used].astype(np.float64)) - mean) / spread
+    levels = Levels.of(given, kinds, context.groups[used])
+    return _Standardised(rows, given, levels, used, curves, mean, spread)
 
 
 def _mean_and_spread(values: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of rows that count as often as their weights."""
+    known = ~np.isnan(values)
+    if not known.all():
+        total, values = weights @ known, np.where(known, values, 0)
+        mean = weights @ values / total
+        return mean, np.sqrt(weights @ (known * (values - mean) ** 2) / total)
     mean = weights @ values / weights.sum()
     return mean, np.sqrt(weights @ (values - mean) ** 2 / weights.sum())
 
@@ -235,7 +261,7 @@ def fit_mixture(
     Parameters
     ----------
     rows : ndarray of shape (n, d)
-        Standardised rows, or some of them.
+        Standardised rows, or some of them, NaN where a cell is missing.
     levels : Levels
         Which features are flags and categories.
     starts : sequence of ndarray of int of shape (n,)
@@ -267,19 +293,27 @@ def fit_mixture(
 
 
 def _powers(rows: np.ndarray) -> np.ndarray:
-    """Values beside their squares, (n, 2 d)."""
-    return np.hstack([rows, rows * rows])
+    """Values beside their squares, (n, 2 d).
+
+    With missing cells, 0 in both, also whether a cell is known, (n, 3 d).
+    """
+    known = ~np.isnan(rows)
+    if known.all():
+        return np.hstack([rows, rows * rows])
+    rows = np.where(known, rows, 0)
+    return np.hstack([rows, rows * rows, known])
 
 
 def _groups(members: np.ndarray, powers: np.ndarray, levels: Levels, defaults: Defaults) -> Mixture:
     """Groups to which rows belong in parts, each with one more row as all are on average."""
     counts = members.sum(axis=0)[:, None]
-    sums, squares = np.hsplit(members.T @ powers, 2)
-    means = sums / np.where(counts > 0, counts, 1)
-    scatter = np.maximum(squares - counts * means**2, 0)
-    variances = np.maximum((scatter + 1) / (counts + 1), defaults.small)
+    sums, squares, *known = np.split(members.T @ powers, powers.shape[1] // len(levels.low), axis=1)
+    cells = known[0] if known else counts
+    means = sums / np.where(cells > 0, cells, 1)
+    scatter = np.maximum(squares - cells * means**2, 0)
+    variances = np.maximum((scatter + 1) / (cells + 1), defaults.small)
     # Rows are about their mean, so that the row on average is 0.
-    share = (sums / (counts + 1) - levels.low) / levels.width
+    share = (sums / (cells + 1) - levels.low) / levels.width
     is_level = levels.flags | levels.categories
     share = np.where(is_level, share, 0.5)
     absent = np.where(levels.flags, np.log1p(-share), 0.0)
@@ -293,5 +327,6 @@ def _groups(members: np.ndarray, powers: np.ndarray, levels: Levels, defaults: D
         np.where(is_level, turned, means),
         levels.counts * np.where(is_level, 1 / levels.width**2, 1 / variances),
         sizes + parts @ levels.counts,
+        parts * levels.counts,
         Curves(*np.zeros((2, sums.shape[1]))),
     )

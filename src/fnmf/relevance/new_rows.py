@@ -98,7 +98,8 @@ def predict_rows(
     new = TransformedRows.of(fitted, view, runner)
     if fitted.centres is not None and fitted.precisions is not None:
         curves = Curves(present(fitted.log_low), present(fitted.log_offset))
-        mixture = Mixture(fitted.centres, fitted.precisions, present(fitted.intercepts), curves)
+        parts = present(fitted.intercepts), present(fitted.cell_offsets), curves
+        mixture = Mixture(fitted.centres, fitted.precisions, *parts)
         return np.asarray(likeliest(new.scaled, mixture, runner), np.int64)
     if fitted.centres is not None:
         found = nearest_mean(new.weighted, fitted.centres, present(fitted.omega), runner)

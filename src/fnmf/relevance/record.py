@@ -186,6 +186,7 @@ def _about_mixture(mixture: Mixture | None) -> dict[str, Any]:
     return {
         "precisions": mixture.precisions,
         "intercepts": mixture.intercepts,
+        "cell_offsets": mixture.offsets,
         "log_low": low,
         "log_offset": offset,
     }

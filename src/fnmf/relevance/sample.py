@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fnmf.affinity import filled_within
 from fnmf.data import SPARSE_BELOW, IncompleteView, View
 from fnmf.statistics import Moments
 
@@ -92,6 +93,17 @@ class SampleTable:
         rows.eliminate_zeros()
         return replace(self, rows=rows)
 
+    def filled_within(self, chosen: np.ndarray) -> SampleTable:
+        """The same with missing cells of some features filled from these alone.
+
+        Filled from all, they would know of the others what is to be found out.
+        """
+        if self.observed is None:
+            return self
+        rows = self.rows.copy()
+        rows[:, chosen] = filled_within(rows[:, chosen], self.observed[:, chosen])
+        return replace(self, rows=rows)
+
     def shuffled(self, rng: np.random.RandomState) -> SampleTable:
         """The same with the samples of every feature in an order of their own."""
         n = self.shape[0]
@@ -107,6 +119,11 @@ class SampleTable:
         places = [rng.permutation(n)[:count] for count in np.diff(columns.indptr)]
         columns.indices = np.concatenate([*places, np.empty(0, np.int64)]).astype(np.int32)
         return replace(self, rows=sp.csr_array(columns))
+
+    def given(self, features: np.ndarray) -> np.ndarray:
+        """Dense rows in some features, in double precision, NaN where a cell is missing."""
+        rows = self.rows[:, features].astype(np.float64)
+        return rows if self.observed is None else np.where(self.observed[:, features], rows, np.nan)
 
     def observed_columns(self) -> Iterator[np.ndarray]:
         """Observed values of each feature of dense rows, in double precision."""

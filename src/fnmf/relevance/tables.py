@@ -198,13 +198,14 @@ def search_table(
 ) -> list[Candidate]:
     """Clusters by graph, about means and by a mixture, best first.
 
-    ``units`` are the user's, or "auto". Without flags and categories a mixture of independent
-    columns is no better than means.
+    ``units`` are the user's, or "auto". Without flags, categories and missing cells, of which it
+    needs none to be filled, a mixture of independent columns is no better than means.
     """
     price = _means_price(weights * context.duplicate_weights, columns.kinds, context.defaults)
     ways = [(weights, "spread", "graph"), (weights, "spread", "means")]
     used = weights > 0
-    if (used & np.isin(columns.kinds, (FLAG, CATEGORY))).any():
+    levels = (used & np.isin(columns.kinds, (FLAG, CATEGORY))).any()
+    if levels or context.table.observed is not None:
         ways += [(weights, "spread", "mixture")]
     if units == "auto" and (used & (columns.kinds == CONTINUOUS)).any():
         # In units of the range columns with groups far apart count more by themselves.
@@ -219,7 +220,8 @@ def search_table(
 def _means_price(weights: np.ndarray, kinds: np.ndarray, defaults: Defaults) -> float:
     """How many times better than others clusters about means must hold up.
 
-    The less, the more of the weight is on flags and categories: graphs split along these.
+    The less, the more of the weight is on flags and categories: graphs split along these. With
+    missing cells this is the price of a mixture too, which is then tried on numbers alone.
     """
     levels = float(weights @ np.isin(kinds, (FLAG, CATEGORY)) / weights.sum())
     return float(defaults.table_means_price ** (1 - levels))
@@ -241,8 +243,12 @@ def _candidate(
     least = defaults.small
     score = max(float(np.mean(agreed)) if agreed else 1.0, least)
     score *= max(found_again(labels, halves), least)
-    if clusters == "means":
+    observed = context.table.observed
+    if clusters == "means" or (clusters == "mixture" and observed is not None):
         score /= means_price
+    if clusters != "mixture" and observed is not None:
+        # Filled cells repeat what others say: halves agree on it without having seen anything.
+        score *= observed[:, factors > 0].mean()
     fewest = np.bincount(labels, minlength=k).min()
     if fewest < defaults.fewest_rows:
         # A few rows far from all others are found again in any half, and yet are no cluster; a
@@ -285,7 +291,7 @@ def cluster_table(
     """Labels of the rows with their features times ``factors``, or of some of them."""
     if clusters == "mixture":
         found, used = sample_mixture(context, factors, some)
-        return found.labels(context.table.rows[some][:, used].astype(np.float64))
+        return found.labels(context.table.given(used)[some])
     k, seed, defaults = context.n_clusters, context.seed, context.defaults
     own = None if context.table.weights is None else context.table.weights[some]
     rows = context.table.scaled(factors, unit=False)[some]
@@ -328,7 +334,7 @@ def column_pairs(
     def cluster(half: np.ndarray) -> np.ndarray:
         key = half.tobytes()
         if key not in known:
-            known[key] = cluster_table(context, np.where(half, factors, 0), clusters)
+            known[key] = cluster_table(context.within(half), np.where(half, factors, 0), clusters)
         return known[key]
 
     for _ in range(context.defaults.splits):

@@ -164,6 +164,7 @@ def _numbered_as(fitted: Fitted, found: np.ndarray, before: Fitted, n_clusters: 
         centres=None if fitted.centres is None else fitted.centres[was],
         precisions=None if fitted.precisions is None else fitted.precisions[was],
         intercepts=None if fitted.intercepts is None else fitted.intercepts[was],
+        cell_offsets=None if fitted.cell_offsets is None else fitted.cell_offsets[was],
     )
 
 
