@@ -205,23 +205,17 @@ def crossfit_relevance(
         Of the halves and of k-means.
     """
     names, rng = np.unique(groups[table.scatter > 0]), np.random.RandomState(seed)
-    given, members = (table, groups, n_clusters, rng, defaults), np.bincount(groups)[groups]
-
-    def even(rows: np.ndarray) -> np.ndarray:
-        return rows / np.sqrt(members)
-
-    useless = _one_thing(even, table, groups, n_clusters, seed, defaults)
-    names = np.setdiff1d(names, useless)
-    shares = _explained_by(even, _halves(names, rng, defaults), *given)
+    given, roots = (table, groups, n_clusters, rng, defaults), np.sqrt(np.bincount(groups)[groups])
+    names = np.setdiff1d(names, _one_thing(roots, table, groups, n_clusters, seed, defaults))
+    shares = _explained_by(lambda rows: rows / roots, _halves(names, rng, defaults), *given)
     shares = _levels_alike(shares, groups, kinds, defaults)
     explained = np.unique(groups[shares > 0])
     if len(explained) < 2:
         # Among many useless columns two that belong together are seldom in different halves alone.
-        shares = _explained_by(even, names[:, None], *given)
+        shares = _explained_by(lambda rows: rows / roots, names[:, None], *given)
     else:
-        halves = _halves(explained, rng, defaults)
-        roots = np.sqrt(shares)
-        again = _explained_by(lambda rows: even(rows) * roots, halves, *given)
+        halves, by = _halves(explained, rng, defaults), np.sqrt(shares)
+        again = _explained_by(lambda rows: rows / roots * by, halves, *given)
         shares = np.maximum(shares, again)
     shares = _levels_alike(shares, groups, kinds, defaults)
     # A column counts with all of its features or not at all.
@@ -230,7 +224,7 @@ def crossfit_relevance(
 
 
 def _one_thing(
-    even: Callable[[np.ndarray], np.ndarray],
+    roots: np.ndarray,
     table: SampleTable,
     groups: np.ndarray,
     n_clusters: int,
@@ -246,9 +240,9 @@ def _one_thing(
     names, rng = np.unique(related[table.scatter > 0]), np.random.RandomState(seed)
     if len(names) == len(np.unique(groups[table.scatter > 0])):
         return groups[:0]
-    halves, roots = _halves(names, rng, defaults), np.sqrt(np.bincount(related)[related])
+    halves, own = _halves(names, rng, defaults), np.sqrt(np.bincount(related)[related])
     given = table, related, n_clusters, rng, defaults
-    shares = _explained_by(lambda rows: even(rows) / roots, halves, *given)
+    shares = _explained_by(lambda rows: rows / roots / own, halves, *given)
     told = shares > defaults.prior
     found = [groups[:0]]
     for one in names[np.bincount(related[told], minlength=len(groups))[names] == 0]:
