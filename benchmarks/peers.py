@@ -163,22 +163,27 @@ def show(store: Store, rows: list[int]) -> None:
 
 
 def draw(store: Store, rows: list[int], figure: Path) -> None:
-    """Seconds against samples, accuracy beside each point."""
+    """Accuracy against seconds; the larger the point, the more samples."""
     import matplotlib.pyplot as plt
 
     sheet, axes = plt.subplots(1, len(SHAPES), figsize=(11, 4.5), sharey=True, layout="constrained")
     for ax, d in zip(axes, SHAPES, strict=True):
         for number, name in enumerate(METHODS):
             took = [store.mean(name, d, n, field="seconds") for n in sorted(rows)]
-            width = 2.5 if name == "FNMF" else 1.0
-            ax.plot(sorted(rows), took, marker="o", lw=width, color=f"C{number}", label=name)
-            for n, seconds in zip(sorted(rows), took, strict=True):
-                if not np.isnan(seconds):
-                    text = f"{store.mean(name, d, n):.2f}"
-                    ax.annotate(text, (n, seconds), (4, 3), textcoords="offset points", size=7)
-        ax.set(xscale="log", yscale="log", xlabel="samples", title=f"{d} features")
-    axes[0].set_ylabel("processor seconds of a fit")
-    axes[-1].legend(bbox_to_anchor=(1, 1), loc="upper left", frameon=False)
+            found = [store.mean(name, d, n) for n in sorted(rows)]
+            sizes = [25.0 * 3**place for place in range(len(rows))]
+            style = {"color": f"C{number}", "zorder": 3 if name == "FNMF" else 2}
+            ax.plot(took, found, lw=2.5 if name == "FNMF" else 1.0, **style)
+            ax.scatter(took, found, s=sizes, alpha=0.8, linewidths=0, label=name, **style)
+        ax.set(xscale="log", xlabel="processor seconds of a fit", ylim=(0, 1.02))
+        ax.set_title(f"{SHAPES[d]} informative features of {d}")
+        ax.grid(lw=0.3)
+    axes[0].set_ylabel("accuracy")
+    legend = axes[-1].legend(bbox_to_anchor=(1, 1), loc="upper left", frameon=False)
+    for handle in legend.legend_handles:
+        handle.set_sizes([40])
+    points = ", ".join(f"{n:,}" for n in sorted(rows))
+    sheet.supxlabel(f"samples, from small to large points: {points}", fontsize=9)
     sheet.savefig(figure, dpi=150)
 
 
