@@ -19,6 +19,8 @@ from fnmf.relevance.defaults import DEFAULTS, Defaults
 
 # k-means in few dimensions has long come to rest.
 _MOST_ITERATIONS = 100
+# Entries of dense rows that are worked on at a time.
+_AT_ONCE = 1 << 23
 # Passes of subspace iteration, and directions beyond those wanted, which help the last ones.
 _PASSES, _SPARE = 6, 4
 
@@ -93,12 +95,30 @@ def _leading(
     width = min(count + _SPARE, n, d)
     along = np.linalg.qr(rng.normal(size=(d, width)))[0]
     for _ in range(_PASSES):
-        coordinates = each * (rows @ along - mean @ along)
-        spread = rows.T @ coordinates - np.outer(mean, coordinates.sum(axis=0))
+        coordinates = each * (_times(rows, along) - mean @ along)
+        spread = _turned_times(rows, coordinates) - np.outer(mean, coordinates.sum(axis=0))
         along = np.linalg.qr(np.asarray(spread, np.float64))[0]
-    coordinates = np.asarray(rows @ along - mean @ along, np.float64)
+    coordinates = np.asarray(_times(rows, along) - mean @ along, np.float64)
     turned = np.linalg.eigh(coordinates.T @ (each * coordinates))[1][:, ::-1]
     return coordinates @ turned[:, : min(count, width)]
+
+
+def _times(rows: Any, along: np.ndarray) -> np.ndarray:
+    """Rows times directions; dense ones by parts, whose copies in double precision are small."""
+    return np.concatenate([part @ along for _, part in _parts(rows)])
+
+
+def _turned_times(rows: Any, coordinates: np.ndarray) -> np.ndarray:
+    """Sums of the rows times their coordinates."""
+    first, *others = (part.T @ coordinates[place] for place, part in _parts(rows))
+    return sum(others, first)
+
+
+def _parts(rows: Any) -> list[tuple[slice, Any]]:
+    n, d = rows.shape
+    size = n if sp.issparse(rows) else max(_AT_ONCE // max(d, 1), 1)
+    places = [slice(start, start + size) for start in range(0, n, size)]
+    return [(place, rows if size >= n else rows[place]) for place in places]
 
 
 def _scatter(rows: np.ndarray, labels: np.ndarray, weights: np.ndarray | None) -> float:

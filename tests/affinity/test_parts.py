@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse.csgraph import connected_components
 
 from fnmf import FNMF
-from fnmf.affinity import Graphs, in_few_parts, small_graph, small_graphs
+from fnmf.affinity import Graphs, in_few_parts, products_of, small_graph, small_graphs
 from fnmf.metrics import clustering_accuracy
 
 
@@ -20,13 +20,13 @@ def repeated(seed: int, copies: int = 30) -> tuple[np.ndarray, np.ndarray]:
 def test_neighbours_grow_until_parts_are_no_more_than_clusters():
     X, _ = repeated(0)
     assert connected_components(small_graph(X, 5))[0] == 20
-    graph = in_few_parts(small_graphs(X), 5, 4)
+    graph = in_few_parts(small_graphs(products_of(X)), 5, 4)
     assert connected_components(graph)[0] <= 4
 
 
 def test_a_graph_in_few_parts_is_left_as_it_is():
     X = np.random.default_rng(0).normal(size=(60, 3))
-    graph = in_few_parts(small_graphs(X), 5, 3)
+    graph = in_few_parts(small_graphs(products_of(X)), 5, 3)
     assert (graph != small_graph(X, 5)).nnz == 0
 
 
@@ -44,7 +44,7 @@ def test_growing_ends_even_if_parts_stay_many():
 
 def test_more_neighbours_that_join_nothing_are_not_taken():
     X = np.repeat(np.eye(4), 60, axis=0)
-    graph = in_few_parts(small_graphs(X), 5, 2)
+    graph = in_few_parts(small_graphs(products_of(X)), 5, 2)
     assert (graph != small_graph(X, 5)).nnz == 0
 
 
@@ -52,7 +52,7 @@ def test_more_neighbours_that_join_nothing_are_not_taken():
 def test_reach_is_the_fewest_neighbours_that_join_parts(seed):
     rng = np.random.default_rng(seed)
     X = rng.integers(0, 3, (60, rng.integers(1, 5))).astype(float)
-    graphs = small_graphs(X)
+    graphs = small_graphs(products_of(X))
     count, parts = connected_components(graphs.build(2), directed=False)
     fewer = [k for k in range(3, 59) if connected_components(graphs.build(k))[0] < count]
     if count > 1:

@@ -7,6 +7,7 @@ from fnmf.affinity._adaptive import (
     nearest_rows,
     neighbor_graph,
     neighbors_of,
+    products_of,
     release_freed_memory,
     small_graph,
     small_graphs,

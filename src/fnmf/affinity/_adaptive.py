@@ -204,23 +204,18 @@ def neighbor_graph(
     short = algorithm == "faiss" and 2 * n_samples * k <= np.iinfo(np.int32).max
     if references.weights is not None:
         weights = weigh_ties(weights, indices, references.weights).astype(weights.dtype)
-    A = _row_graph(indices.astype(np.int32 if short else np.int64), weights)
-    del indices, weights
+    narrow = np.int32 if short else np.int64
+    pointers = np.arange(0, n_samples * k + 1, k, dtype=narrow)
+    parts = weights.ravel(), indices.astype(narrow).ravel(), pointers
+    A = sp.csr_array(parts, (n_samples, n_samples))
+    A.sort_indices()
+    del indices, weights, parts
     if symmetric:
         A = sp.csr_array(A + A.T)
         A.data *= references.dtype.type(0.5)
         A.sort_indices()
     A.eliminate_zeros()
     release_freed_memory()
-    return A
-
-
-def _row_graph(indices: np.ndarray, weights: np.ndarray) -> sp.csr_array:
-    """The directed graph, every row with the same number of entries."""
-    n_samples, k = weights.shape
-    indptr = np.arange(0, n_samples * k + 1, k, dtype=indices.dtype)
-    A = sp.csr_array((weights.ravel(), indices.ravel(), indptr), (n_samples, n_samples))
-    A.sort_indices()
     return A
 
 
@@ -279,14 +274,18 @@ def products_with(rows: Any, others: Any, place: np.ndarray | None = None) -> np
     return dense_products(rows.indptr, rows.indices, rows.data, *parts, others.shape[1])
 
 
+def products_of(rows: Any) -> np.ndarray:
+    """Products of rows with each other."""
+    return products_with(rows, turned(rows))
+
+
 def small_graph(rows: Any, n_neighbors: int, weights: np.ndarray | None = None) -> sp.csr_array:
     """Symmetric graph of the nearest neighbours of ``rows``, dense or CSR."""
-    return small_graphs(rows, weights).build(n_neighbors)
+    return small_graphs(products_of(rows), weights).build(n_neighbors)
 
 
-def small_graphs(rows: Any, weights: np.ndarray | None = None) -> Graphs:
-    """Graphs of any number of neighbours of the same rows, which count as their weights."""
-    products = products_with(rows, turned(rows))
+def small_graphs(products: np.ndarray, weights: np.ndarray | None = None) -> Graphs:
+    """Graphs of any number of neighbours of rows, from their products with each other."""
     return Graphs(partial(_graph, products, weights), partial(_neighbors_beyond_part, products))
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.affinity._adaptive import in_few_parts, small_graphs
+from fnmf.affinity._adaptive import in_few_parts, products_of, small_graphs
 from fnmf.affinity._anchor_moves import cluster_by_anchors
 from fnmf.affinity._anchors import Nearest, anchor_mass, anchor_votes, nearest_anchors, vote
 from fnmf.affinity._confidence import NeighborVotes
@@ -86,7 +86,7 @@ class AnchorAffinity:
         self, n_clusters: int, seed: int, known: KnownLabels | None = None
     ) -> RowArray | None:
         view, runner, defaults, others = self._weighted, self._runner, self._defaults, []
-        graphs = small_graphs(self._rows, self._view.weights)
+        graphs = small_graphs(products_of(self._rows), self._view.weights)
         graph = in_few_parts(graphs, self._neighbors, n_clusters, defaults)
         if known is not None:
             others = [extend_labels(known, view, runner, self._view, defaults)]

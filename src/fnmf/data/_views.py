@@ -168,9 +168,8 @@ class View(ABC):
         """Row ranges. They depend on the data alone, so that sums come out the same anywhere."""
 
     def few(self) -> list[tuple[int, int]]:
-        """Row ranges whose copies in double precision are small; stored entries always are."""
-        n, d = self.shape
-        return spans(n, max(n, 1) if self.sparse else max(_FEW // max(d, 1), 1))
+        """Row ranges whose copies in double precision are small."""
+        return spans(self.shape[0], max(int(_FEW / max(self.stored_width, 1)), 1))
 
     @abstractmethod
     def stored(self, start: int, stop: int) -> tuple[np.ndarray, ...]:

@@ -68,7 +68,7 @@ class SearchContext:
         """Neighbours of the rows with their features times ``factors``; the same if asked again."""
         key = unit, factors.tobytes()
         if key not in self._graphs:
-            graphs = small_graphs(self.table.scaled(factors, unit), self.table.weights)
+            graphs = small_graphs(self.table.products(factors, unit), self.table.weights)
             number = self.n_neighbors, self.n_clusters
             self._graphs[key] = in_few_parts(graphs, *number, self.defaults)
         return self._graphs[key]
@@ -232,10 +232,15 @@ def standard_scales(table: SampleTable) -> tuple[np.ndarray, np.ndarray]:
 
 def _row_products(table: SampleTable, scale: np.ndarray) -> Any:
     """Products of the standardised rows, (n, n); all its rows sum to 0."""
-    squares = (scale**2).astype(np.float32)
-    rows = table.rows.multiply(squares).tocsr() if table.sparse else table.rows * squares
-    products = rows @ table.rows.T
-    products = products if isinstance(products, np.ndarray) else products.toarray()
-    along = np.asarray(rows @ table.mean.astype(np.float32))
+    squares, mean = (scale**2).astype(np.float32), table.mean.astype(np.float32)
+    if table.sparse:
+        rows: Any = table.rows.multiply(squares).tocsr()
+        products, along = (rows @ table.rows.T).toarray(), np.asarray(rows @ mean)
+    else:
+        parts = []
+        for part in table.parts():
+            rows, own = table.rows[:, part] * squares[part], table.rows[:, part]
+            parts.append((rows @ own.T, rows @ mean[part]))
+        products, along = (sum(found[1:], found[0]) for found in zip(*parts, strict=True))
     length = np.float32(table.mean**2 @ scale**2)
     return products - along[:, None] - along + length

@@ -327,9 +327,9 @@ def unexplained_flags(
         return nothing
     high = table.rows.max(axis=0)
     share = table.mean / np.where(high > 0, high, 1)
-    flags = (np.minimum(share, 1 - share) > defaults.slight) & (
-        (table.rows == 0) | (table.rows == high)
-    ).all(axis=0)
+    parts = ((table.rows[:, part], high[part]) for part in table.parts())
+    two = np.concatenate([((own == 0) | (own == top)).all(axis=0) for own, top in parts])
+    flags = (np.minimum(share, 1 - share) > defaults.slight) & two
     others = (table.scatter > 0) & ~flags
     if not flags.any() or np.count_nonzero(flags) > np.count_nonzero(others):
         return nothing

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -10,9 +10,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from fnmf.affinity import filled_within
-from fnmf.data import SPARSE_BELOW, IncompleteView, View
+from fnmf.affinity import filled_within, products_of
+from fnmf.data import SPARSE_BELOW, IncompleteView, View, spans
 from fnmf.statistics import Moments
+
+# Entries of dense rows up to which what follows from them is made, and kept, at once; and those of
+# larger ones that are worked on at a time.
+_FEW, _AT_ONCE = 1 << 23, 1 << 19
 
 
 @dataclass(frozen=True)
@@ -45,19 +49,27 @@ class SampleTable:
     @classmethod
     def of(cls, capped: View, typical: np.ndarray, sample: np.ndarray) -> SampleTable:
         """Some rows of capped data; dense and CSR data give the same table."""
-        rows: Any = capped.take(sample)
         observed = ~capped.gaps(sample) if isinstance(capped, IncompleteView) else None
-        filled = rows.count_nonzero() if capped.sparse else np.count_nonzero(rows)
         # One power of two for all keeps single precision away from its ends.
         size = float(2.0 ** np.round(np.log2(max(float(typical.max(initial=0)), 1e-300))))
-        if observed is None and filled < SPARSE_BELOW * rows.shape[0] * rows.shape[1]:
+        n, d = len(sample), capped.shape[1]
+        rows: Any = capped.take(sample) if capped.sparse else np.empty((n, d), np.float32)
+        parts = spans(n, max(_AT_ONCE // max(d, 1), 1))
+        filled = rows.count_nonzero() if capped.sparse else 0
+        for start, stop in () if capped.sparse else parts:
+            part = capped.take(sample[start:stop])
+            filled += np.count_nonzero(part)
+            rows[start:stop] = part / size
+        if observed is None and filled < SPARSE_BELOW * n * d:
             rows = sp.csr_array(rows)
-            rows.data /= size
-        else:
-            rows = (rows.toarray() if capped.sparse else rows) / size
+            rows.data /= size if capped.sparse else 1
+        elif capped.sparse:
+            dense = [(rows[a:b].toarray() / size).astype(np.float32) for a, b in parts]
+            rows = np.concatenate(dense)
         typical = np.where(typical > 0, typical / size, 1)
         weights = None if capped.weights is None else capped.weights[sample]
-        return cls(rows.astype(np.float32), typical, size, observed=observed, weights=weights)
+        rows = rows.astype(np.float32, copy=False)
+        return cls(rows, typical, size, observed=observed, weights=weights)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -108,13 +120,14 @@ class SampleTable:
         """The same with the samples of every feature in an order of their own."""
         n = self.shape[0]
         if not self.sparse:
-            order = rng.uniform(size=self.shape).argsort(axis=0)
-            observed = self.observed
-            if observed is not None:
-                observed = np.take_along_axis(observed, order, axis=0)
-            return replace(
-                self, rows=np.take_along_axis(self.rows, order, axis=0), observed=observed
-            )
+            rows, observed = np.empty_like(self.rows), self.observed
+            observed = None if observed is None else np.empty_like(observed)
+            for part in self.parts():
+                order = rng.uniform(size=self.rows[:, part].shape).argsort(axis=0)
+                rows[:, part] = np.take_along_axis(self.rows[:, part], order, axis=0)
+                if self.observed is not None and observed is not None:
+                    observed[:, part] = np.take_along_axis(self.observed[:, part], order, axis=0)
+            return replace(self, rows=rows, observed=observed)
         columns = sp.csc_array(self.rows)
         places = [rng.permutation(n)[:count] for count in np.diff(columns.indptr)]
         columns.indices = np.concatenate([*places, np.empty(0, np.int64)]).astype(np.int32)
@@ -164,12 +177,30 @@ class SampleTable:
             rows -= rows.mean(axis=0)
         return rows
 
+    def products(self, factors: np.ndarray, unit: bool) -> np.ndarray:
+        """Products of the scaled rows with each other, (n, n)."""
+        used = np.flatnonzero(factors)
+        if self.sparse or len(self.parts()) == 1:
+            return products_of(self.scaled(factors, unit))
+        total = np.zeros((self.shape[0], self.shape[0]), np.float32)
+        for start, stop in spans(len(used), max(_AT_ONCE // self.shape[0], 1)):
+            rows = self.rows[:, used[start:stop]] * factors[used[start:stop]].astype(np.float32)
+            if not unit:
+                rows -= rows.mean(axis=0)
+            total += products_of(rows)
+        if unit:
+            lengths = _inverse(np.sqrt(np.diag(total)))
+            total *= lengths
+            total *= lengths[:, None]
+        return total
+
     def moments(self, labels: np.ndarray, n_clusters: int) -> Moments:
         """What clusters look like in every feature."""
         members = np.zeros((n_clusters, len(labels)), np.float32)
         members[labels, np.arange(len(labels))] = 1 if self.weights is None else self.weights
         counts = members.sum(axis=1, dtype=np.float64)
-        sums, squares = (_product(members, part) for part in (self._about_mean, self._squares))
+        sums = self._over_parts(lambda part: _product(members, self._about_mean(part)))
+        squares = self._over_parts(lambda part: _product(members, self._squares(part)))
         if self.sparse:
             squares += counts[:, None] * self.mean**2 - 2 * self.mean * sums
             sums -= counts[:, None] * self.mean
@@ -181,8 +212,12 @@ class SampleTable:
     @cached_property
     def lengths(self) -> np.ndarray:
         """Length of each row."""
-        squares = self.rows.multiply(self.rows) if self.sparse else self.rows * self.rows
-        return np.sqrt(np.asarray(squares.sum(axis=1), np.float64)).ravel()
+        if self.sparse:
+            squares = self.rows.multiply(self.rows).sum(axis=1)
+        else:
+            parts = (self.rows[a:b] for a, b in spans(*self._rows_at_once))
+            squares = np.concatenate([(part * part).sum(axis=1) for part in parts])
+        return np.sqrt(np.asarray(squares, np.float64)).ravel()
 
     @cached_property
     def mean(self) -> np.ndarray:
@@ -195,7 +230,7 @@ class SampleTable:
     @cached_property
     def scatter(self) -> np.ndarray:
         """Squares about the mean of each feature."""
-        squares = self._summed(self._squares)
+        squares = self._over_parts(lambda part: self._summed(self._squares(part)))
         return np.maximum(squares - self.total * self.mean**2, 0) if self.sparse else squares
 
     @property
@@ -221,18 +256,49 @@ class SampleTable:
         cells = self._summed(self.observed)
         return np.where(cells > 0, cells, 1)
 
-    @cached_property
-    def _about_mean(self) -> Any:
+    def parts(self) -> list[slice]:
+        """Columns that are worked on together: all of sparse rows, and of few dense ones."""
+        n, d = self.shape
+        if self.sparse or n * d <= _FEW:
+            return [slice(0, d)]
+        return [slice(start, stop) for start, stop in spans(d, max(_AT_ONCE // n, 1))]
+
+    @property
+    def _rows_at_once(self) -> tuple[int, int]:
+        n, d = self.shape
+        return n, max(_AT_ONCE // max(d, 1), 1)
+
+    def _over_parts(self, work: Callable[[slice], np.ndarray]) -> np.ndarray:
+        """What ``work`` makes of all columns."""
+        found = [work(part) for part in self.parts()]
+        return found[0] if len(found) == 1 else np.concatenate(found, axis=-1)
+
+    def _about_mean(self, part: slice) -> Any:
         """Dense rows about their mean; sparse ones as they are, mended in ``moments``."""
+        return self._centred if len(self.parts()) == 1 else self._about(part)
+
+    def _squares(self, part: slice) -> Any:
+        if len(self.parts()) == 1:
+            return self._all_squares
+        rows = self._about(part)
+        return rows * rows
+
+    def _about(self, part: slice) -> Any:
         if self.sparse:
             return self.rows
-        about = self.rows - self.mean.astype(np.float32)
+        about = self.rows[:, part] - self.mean[part].astype(np.float32)
         # Missing cells then have no part in any sum.
-        return about if self.observed is None else np.where(self.observed, about, np.float32(0))
+        if self.observed is None:
+            return about
+        return np.where(self.observed[:, part], about, np.float32(0))
 
     @cached_property
-    def _squares(self) -> Any:
-        rows = self._about_mean
+    def _centred(self) -> Any:
+        return self._about(slice(None))
+
+    @cached_property
+    def _all_squares(self) -> Any:
+        rows = self._centred
         return sp.csr_array(rows.multiply(rows)) if self.sparse else rows * rows
 
     @cached_property
@@ -241,7 +307,7 @@ class SampleTable:
         if self.weights is not None:
             return self._weighted_fourth(self.weights)
         if not self.sparse:
-            return np.einsum("ik,ik->k", self._squares, self._squares, dtype=np.float64)
+            return self._over_parts(lambda part: _fourth_powers(self._squares(part)))
         values, columns = self.rows.data.astype(np.float64), self.rows.indices
         n, d = self.shape
         gaps = np.bincount(columns, (values - self.mean[columns]) ** 4, d)
@@ -249,12 +315,18 @@ class SampleTable:
 
     def _weighted_fourth(self, weights: np.ndarray) -> np.ndarray:
         if not self.sparse:
-            return weights @ self._squares.astype(np.float64) ** 2
+            return self._over_parts(
+                lambda part: weights @ self._squares(part).astype(np.float64) ** 2
+            )
         columns, d = self.rows.indices, self.shape[1]
         own = np.repeat(weights, np.diff(self.rows.indptr))
         gaps = (self.rows.data - self.mean[columns]) ** 4
         present = np.bincount(columns, own, d)
         return np.bincount(columns, own * gaps, d) + (self.total - present) * self.mean**4
+
+
+def _fourth_powers(squares: np.ndarray) -> np.ndarray:
+    return np.einsum("ik,ik->k", squares, squares, dtype=np.float64)
 
 
 def _inverse(lengths: np.ndarray) -> np.ndarray:

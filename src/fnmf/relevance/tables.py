@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from fnmf._settings import Settings
-from fnmf.affinity import in_few_parts, modularity, partition, small_graphs
+from fnmf.affinity import in_few_parts, modularity, partition, products_of, small_graphs
 from fnmf.data import IncompleteView
 from fnmf.execution import Runner
 from fnmf.kmeans import best_kmeans
@@ -299,7 +299,7 @@ def cluster_table(
         rng = np.random.RandomState(seed)
         return best_kmeans(rows.astype(np.float64), k, rng, 2 * defaults.starts, own)
     if own is None:
-        graph = in_few_parts(small_graphs(rows), context.n_neighbors, k, defaults)
+        graph = in_few_parts(small_graphs(products_of(rows)), context.n_neighbors, k, defaults)
         return partition(graph, k, seed, defaults=defaults).labels
     # Rows that stand for many and are equal in these columns are one: where one of them belongs
     # by chance, many samples would.
@@ -307,7 +307,9 @@ def cluster_table(
     if len(rows) <= k:
         return place
     near = min(context.n_neighbors, len(rows) - 2)
-    graph = in_few_parts(small_graphs(rows, np.bincount(place, own)), near, k, defaults)
+    graph = in_few_parts(
+        small_graphs(products_of(rows), np.bincount(place, own)), near, k, defaults
+    )
     return partition(graph, k, seed, defaults=defaults).labels[place]
 
 
