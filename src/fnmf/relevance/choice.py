@@ -142,8 +142,8 @@ def choose_preparation(
     search = search_on_sample(statistics, settings, c, seed, runner, defaults)
     context, candidates = search.context, search.candidates
     best, found, real = _best_with_structure(context, candidates, runner)
-    # Columns that share nothing do not agree, and yet may each have several modes.
-    real = real or (search.columns is not None and bool(search.columns.modes.any()))
+    if search.columns is not None:
+        real = _table_has_structure(search.columns, best, real, defaults)
     candidates.sort(key=lambda one: one is not best)
     weights = Weights(best.weights[None], best.prices[None])
     m = min(settings.n_weightings, c)
@@ -187,6 +187,19 @@ def _best_with_structure(
         tested.append((one, found))
     nearer, found = max(tested, key=lambda pair: pair[1] or 0.0)
     return nearer, found, False
+
+
+def _table_has_structure(
+    columns: TableColumns, best: Candidate, agreed: bool | None, defaults: Defaults
+) -> bool | None:
+    """Whether clusters of a table are more than chance, given whether halves of columns agree.
+
+    Columns that share nothing do not agree, and yet may each have several modes. Of many columns
+    some agree by chance, and a few that tell much may be in one half.
+    """
+    if columns.modes.any() or agreed is None:
+        return bool(columns.modes.any()) or None
+    return columns.sure and (agreed or bool(best.weights.max() > defaults.minor))
 
 
 @dataclass(frozen=True)

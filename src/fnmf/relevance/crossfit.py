@@ -6,10 +6,12 @@ A column alone, whatever its kind, then never makes the clusters that it is judg
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import chdtrc
 from sklearn.metrics.cluster import expected_mutual_information
 
 from fnmf.affinity import nearest_rows, partition, small_graph
@@ -181,8 +183,10 @@ def crossfit_relevance(
     n_clusters: int,
     seed: int,
     defaults: Defaults = DEFAULTS,
-) -> np.ndarray:
+) -> tuple[np.ndarray, bool]:
     """Share of each feature that clusters of other columns explain, 0 if that may be chance, (d,).
+
+    And whether any share is more than chance, all columns and halves that were tried counted.
 
     The columns are halved at random a few times. k-means clusters the rows by one half, and the
     features of the other half are compared with these clusters; the largest share counts. A second
@@ -207,20 +211,22 @@ def crossfit_relevance(
     names, rng = np.unique(groups[table.scatter > 0]), np.random.RandomState(seed)
     given, roots = (table, groups, n_clusters, rng, defaults), np.sqrt(np.bincount(groups)[groups])
     names = np.setdiff1d(names, _one_thing(roots, table, groups, n_clusters, seed, defaults))
-    shares = _explained_by(lambda rows: rows / roots, _halves(names, rng, defaults), *given)
+    shares, sure = _explained_by(lambda rows: rows / roots, _halves(names, rng, defaults), *given)
     shares = _levels_alike(shares, groups, kinds, defaults)
     explained = np.unique(groups[shares > 0])
     if len(explained) < 2:
         # Among many useless columns two that belong together are seldom in different halves alone.
-        shares = _explained_by(lambda rows: rows / roots, names[:, None], *given)
+        shares, alone = _explained_by(lambda rows: rows / roots, names[:, None], *given)
+        sure |= alone
     else:
         halves, by = _halves(explained, rng, defaults), np.sqrt(shares)
-        again = _explained_by(lambda rows: rows / roots * by, halves, *given)
+        again, _ = _explained_by(lambda rows: rows / roots * by, halves, *given)
         shares = np.maximum(shares, again)
     shares = _levels_alike(shares, groups, kinds, defaults)
     # A column counts with all of its features or not at all.
     kept = np.isin(groups, np.unique(groups[shares > 0]))
-    return np.where(kept, np.maximum(shares, defaults.least_explained), 0)
+    shares = np.where(kept, np.maximum(shares, defaults.least_explained), 0)
+    return shares, sure and bool(kept.any())
 
 
 def _one_thing(
@@ -242,8 +248,9 @@ def _one_thing(
         return groups[:0]
     halves, own = _halves(names, rng, defaults), np.sqrt(np.bincount(related)[related])
     given = table, related, n_clusters, rng, defaults
-    shares = _explained_by(lambda rows: rows / roots / own, halves, *given)
+    shares, _ = _explained_by(lambda rows: rows / roots / own, halves, *given)
     told = shares > defaults.prior
+    doubtful = replace(defaults, clear=defaults.significant)
     found = [groups[:0]]
     for one in names[np.bincount(related[told], minlength=len(groups))[names] == 0]:
         own = (related == one) & (shares < defaults.small)
@@ -251,7 +258,7 @@ def _one_thing(
         if len(columns) < 2 or len(np.unique(related[told])) < 2:
             continue
         alike = table.rows[:, own] * np.sign(table.rows[:, own].T @ table.rows[:, own][:, 0])
-        if not has_modes(alike.sum(axis=1, dtype=np.float64), n_clusters, seed, defaults):
+        if not has_modes(alike.sum(axis=1, dtype=np.float64), n_clusters, seed, doubtful):
             found.append(columns)
     return np.concatenate(found)
 
@@ -290,13 +297,15 @@ def _explained_by(
     n_clusters: int,
     rng: np.random.RandomState,
     defaults: Defaults,
-) -> np.ndarray:
+) -> tuple[np.ndarray, bool]:
     """Largest share of each feature that clusters of some columns without it explain, (d,).
 
     ``makers`` are the columns that make clusters, one set after the other, their rows ``scaled``.
-    A single column that makes clusters counts with the most that these explain of another.
+    A single column that makes clusters counts with the most that these explain of another. The
+    second value says whether the least likely of all shares is more than the chance of so many.
     """
     shares, rows = np.zeros(table.shape[1]), scaled(table.rows)
+    likely, tried = 1.0, 0
     for names in makers:
         made = np.isin(groups, names)
         if not made.any():
@@ -305,13 +314,15 @@ def _explained_by(
             rows = scaled(table.filled_within(made).rows)
         part = np.ascontiguousarray(rows[:, made], np.float64)
         labels = best_kmeans(part, n_clusters, rng, defaults.starts, table.weights)
-        found = _beyond_chance(table, labels, n_clusters, defaults)
+        found, odds = _beyond_chance(table, labels, n_clusters, defaults)
+        likely = min(likely, float(odds[~made].min(initial=1)))
+        tried += int(np.count_nonzero(~made))
         shares = np.where(made, shares, np.maximum(shares, found))
         if len(names) == 1:
             # What one column tells of another is worth as much in itself.
             told = np.max(found, where=~made, initial=0)
             shares = np.where(made, np.maximum(shares, told), shares)
-    return shares
+    return shares, bool(tried and likely * tried < defaults.negligible)
 
 
 def unexplained_flags(
@@ -335,16 +346,24 @@ def unexplained_flags(
         return nothing
     rows = (table.rows[:, others] - table.mean[others]) / table.spread[others]
     labels = principal_kmeans(rows, n_clusters, seed, defaults.starts, table.weights)
-    return flags & (_beyond_chance(table, labels, n_clusters, defaults) == 0)
+    return flags & (_beyond_chance(table, labels, n_clusters, defaults)[0] == 0)
 
 
 def _beyond_chance(
     table: SampleTable, labels: np.ndarray, n_clusters: int, defaults: Defaults
-) -> np.ndarray:
-    """Explained share of each feature beyond its level of chance, 0 where it is not certain."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Explained share of each feature beyond its level of chance, 0 where it is not certain.
+
+    And how likely chance is to explain as much, (d,).
+    """
     moments = table.moments(labels, n_clusters)
     found = explained(moments, np.zeros(n_clusters, np.intp), 1)
-    share, level = found.share[0], found.level[0]
-    certain = share - level > defaults.clear * found.spread[0]
+    share, level, spread = found.share[0], found.level[0], found.spread[0]
+    certain = share - level > defaults.clear * spread
     beyond = (share - level) / np.maximum(1 - level, defaults.least_explained)
-    return np.where(moments.live & certain & (beyond > defaults.least_explained), beyond, 0)
+    shares = np.where(moments.live & certain & (beyond > defaults.least_explained), beyond, 0)
+    # Shares of chance are distributed as sums of squares are, of one fewer than there are clusters.
+    free = max(int(np.count_nonzero(moments.counts)) - 1, 1)
+    units = (share - level) / np.where(spread > 0, spread, np.inf)
+    likely = chdtrc(free, np.maximum(free + units * np.sqrt(2 * free), 0))
+    return shares, np.where(moments.live, likely, 1)

@@ -161,7 +161,7 @@ def _separated(one: np.ndarray, other: np.ndarray, values: np.ndarray, defaults:
     """Whether two groups of values have a valley between them, beyond chance."""
     peak, valley = peak_and_valley(one, other, values, defaults)
     deep = peak - valley > defaults.clear * np.sqrt(max(peak + valley, 1.0))
-    apart = other.mean() - one.mean() > defaults.significant * (one.std() + other.std())
+    apart = other.mean() - one.mean() > defaults.clear * (one.std() + other.std())
     return bool(deep and apart)
 
 

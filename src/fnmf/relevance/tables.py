@@ -50,6 +50,8 @@ class TableColumns(NamedTuple):
         The largest value let through.
     modes : ndarray of bool
         Whether it counts because it has several modes itself.
+    sure : bool
+        Whether clusters of some columns explain others more than by chance.
     mean : ndarray
         Mean of its capped values.
     given : ndarray of shape (n, d)
@@ -61,6 +63,7 @@ class TableColumns(NamedTuple):
     units: np.ndarray
     caps: np.ndarray
     modes: np.ndarray
+    sure: bool
     mean: np.ndarray
     given: np.ndarray
 
@@ -115,7 +118,7 @@ def as_table(
     caps, units = np.where(live, caps, np.inf), 1 / size
     caps = np.where(seen, caps, 0)
     modes = np.zeros(len(kinds), bool)
-    return table, TableColumns(groups, kinds, units, caps, modes, mean, given)
+    return table, TableColumns(groups, kinds, units, caps, modes, False, mean, given)
 
 
 def _mean_and_spread(
@@ -170,18 +173,21 @@ def column_weights(
 ) -> tuple[np.ndarray, TableColumns]:
     """Weight of each feature, (d,): what clusters of other columns explain of it.
 
-    Continuous columns with several modes count fully where no more than two share anything:
-    clusters may then rest on single ones. Where nothing stands out all columns count alike.
+    Continuous columns with several modes count fully where no more than two share anything, or
+    what is shared may be chance: clusters may then rest on single ones. Where nothing stands out
+    all columns count alike.
     """
-    weights = crossfit_relevance(table, columns.groups, columns.kinds, n_clusters, seed, defaults)
+    groups, numbers = columns.groups, (n_clusters, seed, defaults)
+    weights, sure = crossfit_relevance(table, groups, columns.kinds, *numbers)
+    columns = columns._replace(sure=sure)
     shared = len(np.unique(columns.groups[weights > 0]))
-    if shared <= 2:
+    if shared <= 2 or not sure:
         modes = [
             kind == CONTINUOUS and has_modes(own, n_clusters, seed, defaults)
             for kind, own in zip(columns.kinds, table.observed_columns(), strict=True)
         ]
         columns = columns._replace(modes=np.array(modes))
-        weights = np.where(modes, 1.0, weights)
+        weights = np.where(modes, 1.0, 0.0 if any(modes) and not sure else weights)
     if not weights.any():
         # Even where nothing varies distances need a column to be taken in.
         varies = table.scatter > 0
