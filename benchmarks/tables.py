@@ -6,8 +6,9 @@ Parts: ``tables`` (the forty of FNMF_DATA_HOME/tables, with the published figure
 ``blobs`` (sets that k-means solves), ``useless`` (useless columns added to known data),
 ``segments`` (made-up tables of uneven groups) and ``kinds`` (made-up tables in which flags,
 categories and counts tell groups apart). One default, the true number of clusters, no labels.
-UMAP (10 dimensions, min_dist 0) needs umap-learn. Rows that are in the file already are not
-computed again.
+UMAP (10 dimensions, min_dist 0) needs umap-learn, Leiden scanpy: its neighbours of at most fifty
+principal components, and communities at the resolution that gives the number of clusters. Rows that
+are in the file already are not computed again.
 """
 
 import argparse
@@ -32,7 +33,9 @@ KINDS = ("flags", "categories", "categories and numbers", "all kinds")
 BLOBS = ["a1", "a2", "a3", "s1", "s2", "s3", "s4", "d31", "r15", "unbalance", "aggregation"]
 USELESS = ("none", "flag", "category 3", "category 12", "integer", "date", "ten flags")
 FIELDS = ("part", "data", "method", "seed", "acc", "nmi", "found", "stability")
-METHODS = ("FNMF", "KMeans", "mixture", "spectral", "UMAP", "UMAP cosine")
+METHODS = ("FNMF", "KMeans", "mixture", "spectral", "Leiden", "UMAP", "UMAP cosine")
+# What scanpy takes by itself.
+SCANPY_COMPONENTS, SCANPY_NEIGHBORS = 50, 15
 # A peer that takes minutes on more rows is left out there.
 MOST_ROWS = 5000
 # Below this normalised mutual information of the best peer nothing is there to be found.
@@ -182,6 +185,24 @@ def standardised(X: np.ndarray) -> np.ndarray:
     return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1)
 
 
+def leiden(Z: np.ndarray, k: int, seed: int) -> np.ndarray:
+    """As scanpy has it: neighbours of principal components, and their communities."""
+    import scanpy as sc
+    from anndata import AnnData
+
+    from fnmf.baselines import Leiden
+
+    cells = AnnData(Z.astype(np.float32))
+    most = min(Z.shape) - 1
+    if most > SCANPY_COMPONENTS:
+        sc.pp.pca(cells, n_comps=SCANPY_COMPONENTS, random_state=seed)
+    near = min(SCANPY_NEIGHBORS, len(Z) - 1)
+    n_pcs = 0 if most <= SCANPY_COMPONENTS else None
+    sc.pp.neighbors(cells, near, n_pcs=n_pcs, transformer="sklearn", random_state=seed)
+    graph = cells.obsp["connectivities"]
+    return Leiden(k, graph=graph, random_state=seed).fit(Z - Z.min(axis=0)).labels_
+
+
 def labels_of(method: str, X: np.ndarray, k: int, seed: int) -> tuple[np.ndarray, object, object]:
     """Labels, whether structure was found, and the least stability, where there are these."""
     if method == "FNMF":
@@ -189,6 +210,8 @@ def labels_of(method: str, X: np.ndarray, k: int, seed: int) -> tuple[np.ndarray
         stability = model.cluster_stability_
         return model.labels_, model.structure_found_, None if stability is None else stability.min()
     Z = standardised(X)
+    if method == "Leiden":
+        return leiden(Z, k, seed), None, None
     if method.startswith("UMAP"):
         from umap import UMAP
 
