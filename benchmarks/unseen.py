@@ -89,6 +89,16 @@ def nmf(X: np.ndarray, k: int, seed: int) -> Found:
     return KMeans(k, n_init=10, random_state=seed).fit_predict(codes), None, np.nan
 
 
+def umap(X: np.ndarray, k: int, seed: int, metric: str) -> Found:
+    """k-means in ten dimensions of UMAP; needs umap-learn."""
+    from umap import UMAP
+
+    size = min(10, len(X) - 2)
+    model = UMAP(n_components=size, min_dist=0, metric=metric, random_state=seed)
+    places = model.fit_transform(X)
+    return KMeans(k, n_init=10, random_state=seed).fit_predict(places), None, np.nan
+
+
 METHODS: dict[str, Callable[[np.ndarray, int, int], Found]] = {
     "FNMF": ours,
     "KMeans": plain(lambda k, seed: KMeans(k, n_init=10, random_state=seed)),
@@ -103,6 +113,8 @@ METHODS: dict[str, Callable[[np.ndarray, int, int], Found]] = {
     "GNMF": plain(lambda k, seed: FNMF(k, weighting="uniform", n_weightings=1, random_state=seed)),
     "NMF + KMeans": nmf,
     "Leiden, 5 nn": plain(lambda k, seed: Leiden(k, n_neighbors=5, random_state=seed)),
+    "UMAP + KMeans": partial(umap, metric="euclidean"),
+    "UMAP, cosine + KMeans": partial(umap, metric="cosine"),
 }
 
 
