@@ -1,6 +1,6 @@
 """One X: rows by block, by index and rescaled, whatever holds them."""
 
-from fnmf.data._distinct import DistinctRows, as_counts, distinct_rows, repeated_rows
+from fnmf.data._distinct import DistinctRows, as_counts, distinct_rows, repeated_rows, repeats
 from fnmf.data._mapped import MappedCSR
 from fnmf.data._missing import (
     ExpectedView,
@@ -19,5 +19,4 @@ from fnmf.data._open import (
     quickest,
     view_of,
 )
-from fnmf.data._repeats import repeats
 from fnmf.data._views import BATCH, Scaling, View, drawn, spans, working_dtype

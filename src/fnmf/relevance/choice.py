@@ -19,15 +19,19 @@ from fnmf.relevance.crossfit import (
     factors,
     quick_partition,
     row_halves,
-    unexplained_flags,
 )
 from fnmf.relevance.defaults import DEFAULTS, Defaults
-from fnmf.relevance.preparations import column_preparations, duplicate_groups, row_preparations
+from fnmf.relevance.preparations import (
+    column_preparations,
+    duplicate_groups,
+    row_preparations,
+    unexplained_flags,
+)
 from fnmf.relevance.prepare import FeatureStatistics, Weights
 from fnmf.relevance.sample import SampleTable
 from fnmf.relevance.search import SearchSpace, search_preparations
 from fnmf.relevance.structure import agrees_beyond_chance, structure
-from fnmf.relevance.table_columns import CATEGORY, FLAG
+from fnmf.relevance.table_columns import CATEGORY, FLAG, share_units
 from fnmf.relevance.tables import (
     TableColumns,
     as_table,
@@ -36,9 +40,8 @@ from fnmf.relevance.tables import (
     column_weights,
     found_again,
     search_table,
-    share_units,
 )
-from fnmf.relevance.weights import profiles, relevance, relevance_weights
+from fnmf.relevance.weights import all_relevant, profiles, relevance_weights
 from fnmf.statistics import Moments
 
 
@@ -299,13 +302,6 @@ def cluster_stability(choice: Choice, labels: RowArray) -> np.ndarray | None:
     return cluster_recovery(pairs, labels[choice.sample], rivals, k, cluster, own)
 
 
-def weight_shares(omega: np.ndarray) -> np.ndarray:
-    """Weights that sum to 1; a weighting that uses no feature has no preference among them."""
-    live = omega.max(axis=0) > 0
-    sums = omega.sum(axis=1, keepdims=True)
-    return np.where(sums > 0, omega / np.where(sums > 0, sums, 1), live / max(live.sum(), 1))
-
-
 def _rows(settings: Settings, table: SampleTable, defaults: Defaults) -> tuple[str, ...]:
     if settings.row_norm == "auto":
         return row_preparations(table, defaults)
@@ -332,7 +328,7 @@ def _several_weightings(
     moments, defaults = context.moments(best.labels), context.defaults
     groups = _group_clusters(moments, m, seed, defaults)
     weights = Weights(*relevance_weights(moments, groups, m, defaults))
-    if not _all_relevant(moments, best.weights[None], weights.omega, defaults):
+    if not all_relevant(moments, best.weights[None], weights.omega, defaults):
         return None
     graph = context.graph(factors(context, replace(best, weights=weights.top)), best.unit)
     k, others = context.n_clusters, (best.labels,)
@@ -351,13 +347,3 @@ def _group_clusters(moments: Moments, m: int, seed: int, defaults: Defaults) -> 
     shapes = profiles(moments)
     rng = np.random.RandomState(seed)
     return best_kmeans(shapes, m, rng, defaults.starts)
-
-
-def _all_relevant(
-    found: Moments, single: np.ndarray, several: np.ndarray, defaults: Defaults
-) -> bool:
-    """Whether each of several weightings rests on features about as relevant as a single one's."""
-    explained = relevance(found, defaults)
-    needed = 0.5 * float(weight_shares(single)[0] @ explained)
-    enough = weight_shares(several) @ explained >= needed
-    return bool(np.all(several.sum(axis=1) > 0) and np.all(enough))

@@ -15,7 +15,7 @@ from scipy.special import chdtrc
 from sklearn.metrics.cluster import expected_mutual_information
 
 from fnmf.affinity import nearest_rows, partition, small_graph
-from fnmf.kmeans import best_kmeans, principal_kmeans
+from fnmf.kmeans import best_kmeans
 from fnmf.relevance.candidates import Candidate, SearchContext
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.sample import SampleTable
@@ -314,7 +314,7 @@ def _explained_by(
             rows = scaled(table.filled_within(made).rows)
         part = np.ascontiguousarray(rows[:, made], np.float64)
         labels = best_kmeans(part, n_clusters, rng, defaults.starts, table.weights)
-        found, odds = _beyond_chance(table, labels, n_clusters, defaults)
+        found, odds = explained_beyond_chance(table, labels, n_clusters, defaults)
         likely = min(likely, float(odds[~made].min(initial=1)))
         tried += int(np.count_nonzero(~made))
         shares = np.where(made, shares, np.maximum(shares, found))
@@ -325,31 +325,7 @@ def _explained_by(
     return shares, bool(tried and likely * tried < defaults.negligible)
 
 
-def unexplained_flags(
-    table: SampleTable, n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
-) -> np.ndarray:
-    """Which flags among many other features say nothing about clusters of these, (d,) bool.
-
-    Rows that agree in a flag are near each other whatever it means. Where flags are the rule, as
-    in black and white images, they are features like any other.
-    """
-    nothing = np.zeros(table.shape[1], bool)
-    if table.sparse:
-        return nothing
-    high = table.rows.max(axis=0)
-    share = table.mean / np.where(high > 0, high, 1)
-    parts = ((table.rows[:, part], high[part]) for part in table.parts())
-    two = np.concatenate([((own == 0) | (own == top)).all(axis=0) for own, top in parts])
-    flags = (np.minimum(share, 1 - share) > defaults.slight) & two
-    others = (table.scatter > 0) & ~flags
-    if not flags.any() or np.count_nonzero(flags) > np.count_nonzero(others):
-        return nothing
-    rows = (table.rows[:, others] - table.mean[others]) / table.spread[others]
-    labels = principal_kmeans(rows, n_clusters, seed, defaults.starts, table.weights)
-    return flags & (_beyond_chance(table, labels, n_clusters, defaults)[0] == 0)
-
-
-def _beyond_chance(
+def explained_beyond_chance(
     table: SampleTable, labels: np.ndarray, n_clusters: int, defaults: Defaults
 ) -> tuple[np.ndarray, np.ndarray]:
     """Explained share of each feature beyond its level of chance, 0 where it is not certain.

@@ -1,10 +1,12 @@
-"""Which treatments of rows and columns make sense, and which features are copies of others."""
+"""Which treatments of rows and columns make sense; which features are copies, or say nothing."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
+from fnmf.kmeans import principal_kmeans
 from fnmf.relevance.candidates import standard_scales
+from fnmf.relevance.crossfit import explained_beyond_chance
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.sample import SampleTable
 
@@ -87,3 +89,27 @@ def duplicate_groups(table: SampleTable, known: np.ndarray | None = None) -> np.
     own = np.where(live, -1, np.arange(len(live)))
     names = np.column_stack([np.round(along * _PRECISION), own])
     return np.unique(names, axis=0, return_inverse=True)[1].ravel()
+
+
+def unexplained_flags(
+    table: SampleTable, n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
+) -> np.ndarray:
+    """Which flags among many other features say nothing about clusters of these, (d,) bool.
+
+    Rows that agree in a flag are near each other whatever it means. Where flags are the rule, as
+    in black and white images, they are features like any other.
+    """
+    nothing = np.zeros(table.shape[1], bool)
+    if table.sparse:
+        return nothing
+    high = table.rows.max(axis=0)
+    share = table.mean / np.where(high > 0, high, 1)
+    parts = ((table.rows[:, part], high[part]) for part in table.parts())
+    two = np.concatenate([((own == 0) | (own == top)).all(axis=0) for own, top in parts])
+    flags = (np.minimum(share, 1 - share) > defaults.slight) & two
+    others = (table.scatter > 0) & ~flags
+    if not flags.any() or np.count_nonzero(flags) > np.count_nonzero(others):
+        return nothing
+    rows = (table.rows[:, others] - table.mean[others]) / table.spread[others]
+    labels = principal_kmeans(rows, n_clusters, seed, defaults.starts, table.weights)
+    return flags & (explained_beyond_chance(table, labels, n_clusters, defaults)[0] == 0)

@@ -17,12 +17,12 @@ from fnmf.execution import RowArray, Runner
 from fnmf.factorization import Problem, anchor_codes, every_row, kept_rows, with_rounds
 from fnmf.factorization.solver import ExecutionContext, Factors
 from fnmf.factorization.terms import Ties, effective_features, empty_share, overlap
-from fnmf.relevance.choice import Choice, weight_shares
+from fnmf.relevance.choice import Choice
 from fnmf.relevance.defaults import DEFAULTS, Defaults
 from fnmf.relevance.lloyd import mean_coordinates
 from fnmf.relevance.mixture import Mixture
 from fnmf.relevance.results import FactorizedClusters, FoundClusters
-from fnmf.relevance.weights import qvalues, relevance
+from fnmf.relevance.weights import qvalues, relevance, weight_shares
 from fnmf.statistics import Moments
 
 

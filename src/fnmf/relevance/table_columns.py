@@ -136,6 +136,26 @@ def _cover(covered: np.ndarray, apart: np.ndarray, first: int, free: np.ndarray)
     return sorted(members)
 
 
+def share_units(
+    known: np.ndarray, groups: np.ndarray, kinds: np.ndarray, defaults: Defaults
+) -> bool:
+    """Whether columns are many and nearly all that varies is of one unit, as pixels are."""
+    levels = kinds == CATEGORY
+    if np.count_nonzero(~levels) + len(np.unique(groups[levels])) < defaults.pixels:
+        return False
+    lowest, widths = np.nanmin(known, axis=0), ranges(known)
+    usual = float(np.median(widths))
+    together = np.abs(widths - usual) <= defaults.half * usual
+    together &= np.abs(lowest - np.median(lowest)) <= defaults.slight * usual
+    scatter = np.nanvar(known, axis=0)
+    return bool(scatter @ together >= (1 - defaults.small) * scatter.sum())
+
+
+def ranges(rows: np.ndarray) -> np.ndarray:
+    """Largest less smallest value of each column, missing cells left out, (d,)."""
+    return np.nanmax(rows, axis=0) - np.nanmin(rows, axis=0)
+
+
 def has_modes(
     values: np.ndarray, n_clusters: int, seed: int, defaults: Defaults = DEFAULTS
 ) -> bool:

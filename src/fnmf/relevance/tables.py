@@ -31,6 +31,8 @@ from fnmf.relevance.table_columns import (
     column_groups,
     column_kinds,
     has_modes,
+    ranges,
+    share_units,
 )
 from fnmf.statistics import CONSTANT
 
@@ -93,7 +95,7 @@ def as_table(
     known = rows if observed is None else _known(rows, observed)
     groups = column_groups(known, defaults, settings.feature_groups)
     # A column that varies by rounding alone is constant.
-    live = _range(known) > CONSTANT * np.nanmax(np.abs(known), axis=0, initial=0)
+    live = ranges(known) > CONSTANT * np.nanmax(np.abs(known), axis=0, initial=0)
     rows, known = (np.where(live, values, rows[0]) for values in (rows, known))
     if len(np.unique(groups[live])) > defaults.table_columns:
         return None
@@ -132,21 +134,6 @@ def _mean_and_spread(
     return mean, np.sqrt(np.nansum(weights[:, None] * (known - mean) ** 2, axis=0) / cells)
 
 
-def share_units(
-    known: np.ndarray, groups: np.ndarray, kinds: np.ndarray, defaults: Defaults
-) -> bool:
-    """Whether columns are many and nearly all that varies is of one unit, as pixels are."""
-    levels = kinds == CATEGORY
-    if np.count_nonzero(~levels) + len(np.unique(groups[levels])) < defaults.pixels:
-        return False
-    lowest, ranges = np.nanmin(known, axis=0), _range(known)
-    usual = float(np.median(ranges))
-    together = np.abs(ranges - usual) <= defaults.half * usual
-    together &= np.abs(lowest - np.median(lowest)) <= defaults.slight * usual
-    scatter = np.nanvar(known, axis=0)
-    return bool(scatter @ together >= (1 - defaults.small) * scatter.sum())
-
-
 def _known(rows: np.ndarray, observed: np.ndarray) -> np.ndarray:
     """Rows with NaN where a cell is missing; a column without any value is constant."""
     known = np.where(observed, rows, np.nan)
@@ -154,18 +141,14 @@ def _known(rows: np.ndarray, observed: np.ndarray) -> np.ndarray:
     return known
 
 
-def _range(rows: np.ndarray) -> np.ndarray:
-    return np.nanmax(rows, axis=0) - np.nanmin(rows, axis=0)
-
-
 def _range_units(rows: np.ndarray, continuous: np.ndarray) -> np.ndarray:
     """Factors that bring standardised continuous columns to a common range, (d,).
 
     The range of flags and categories means nothing; these keep their spread.
     """
-    ranges = _range(rows)
-    usual = np.median(ranges[continuous]) if continuous.any() else 1.0
-    return np.where(continuous, usual / np.where(ranges > 0, ranges, 1), 1.0)
+    widths = ranges(rows)
+    usual = np.median(widths[continuous]) if continuous.any() else 1.0
+    return np.where(continuous, usual / np.where(widths > 0, widths, 1), 1.0)
 
 
 def column_weights(

@@ -174,6 +174,23 @@ def cap_uncertain_features(
     return np.where(certain, 1.0, usual / np.maximum(scatter, usual))
 
 
+def weight_shares(omega: np.ndarray) -> np.ndarray:
+    """Weights that sum to 1; a weighting that uses no feature has no preference among them."""
+    live = omega.max(axis=0) > 0
+    sums = omega.sum(axis=1, keepdims=True)
+    return np.where(sums > 0, omega / np.where(sums > 0, sums, 1), live / max(live.sum(), 1))
+
+
+def all_relevant(
+    found: Moments, single: np.ndarray, several: np.ndarray, defaults: Defaults
+) -> bool:
+    """Whether each of several weightings rests on features about as relevant as a single one's."""
+    explained = relevance(found, defaults)
+    needed = 0.5 * float(weight_shares(single)[0] @ explained)
+    enough = weight_shares(several) @ explained >= needed
+    return bool(np.all(several.sum(axis=1) > 0) and np.all(enough))
+
+
 def weights_converged(before: np.ndarray, after: np.ndarray, defaults: Defaults = DEFAULTS) -> bool:
     """Whether weights have changed too little to matter."""
     return bool(np.abs(after - before).sum() <= defaults.negligible * before.sum())
