@@ -1,6 +1,5 @@
 """Ordinary tables: mixed columns, uneven groups, few columns, rows that repeat each other."""
 
-import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -19,7 +18,7 @@ from sklearn.metrics import adjusted_rand_score
 from fnmf import FNMF, RelevanceClusterer
 from fnmf._weights import CountedRows, tell_empty_clusters
 from fnmf.data import DistinctRows
-from fnmf.exceptions import AmbiguousClustersWarning, NoStructureWarning
+from fnmf.exceptions import AmbiguousClustersWarning, NoStructureWarning, WeightCollapseWarning
 from fnmf.metrics import clustering_accuracy
 from fnmf.relevance.choice import Choice
 from fnmf.relevance.table_columns import column_groups
@@ -79,13 +78,17 @@ def one_of_ten(rng):
     return rng.normal(size=(600, 10)) + 10 * y[:, None] * (np.arange(10) == 0), y
 
 
-@pytest.mark.parametrize("make", [two_by_two, one_of_ten])
-def test_single_columns_with_far_modes_are_structure(make):
-    X, y = make(np.random.default_rng(0))
-    k = len(np.unique(y))
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", NoStructureWarning)
-        model = clusters(X, k)
+def test_two_columns_with_far_modes_are_structure():
+    X, y = two_by_two(np.random.default_rng(0))
+    model = clusters(X, 4)
+    assert model.structure_found_
+    assert adjusted_rand_score(y, model.labels_) > 0.98
+
+
+def test_a_single_column_with_far_modes_is_structure_and_that_is_told():
+    X, y = one_of_ten(np.random.default_rng(0))
+    with pytest.warns(WeightCollapseWarning, match="rest on 1 of 10 columns"):
+        model = clusters(X, 2)
     assert model.structure_found_
     assert adjusted_rand_score(y, model.labels_) > 0.98
 

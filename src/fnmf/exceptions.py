@@ -18,7 +18,7 @@ class AmbiguousClustersWarning(UserWarning):
 
 
 class WeightCollapseWarning(UserWarning):
-    """Nearly all feature weight sits on a few features that explain nothing.
+    """Nearly all feature weight sits on a few features, or on a single column of a table.
 
-    The remedy is in the message: ``weighting="relevance"``.
+    Those of ``weighting="paper"`` may explain nothing. The remedy is in the message.
     """

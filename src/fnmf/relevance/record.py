@@ -242,16 +242,26 @@ def fit_warnings(
                 "columns of different units."
             )
         )
-    live = np.count_nonzero(found.live)
-    used = np.count_nonzero(choice.weights.top)
-    if used <= settings.clusters and used < defaults.negligible * live:
+    used, live = _carrying(choice, found, defaults)
+    if used < live and used <= min(settings.clusters, max(defaults.negligible * live, 1)):
+        what = "features" if choice.columns is None else "columns"
         said.append(
             WeightCollapseWarning(
-                f"The clusters rest on {used} of {live} features; more features may carry them in "
-                "other ways. Compare row_norm and column_units, or leave these features out."
+                f"The clusters rest on {used} of {live} {what}; more {what} may carry them in "
+                f"other ways. Compare row_norm and column_units, or leave such {what} out."
             )
         )
     return said
+
+
+def _carrying(choice: Choice, found: Moments, defaults: Defaults) -> tuple[int, int]:
+    """Features, or columns of a table, that nearly all distances are of, and how many vary."""
+    scatter = choice.weights.top * choice.units**2 * found.total
+    groups = np.arange(len(scatter)) if choice.columns is None else choice.columns.groups
+    scatter = np.sort(np.bincount(groups, scatter))[::-1]
+    share = np.cumsum(scatter) / max(float(scatter.sum()), np.finfo(float).tiny)
+    used = int(np.searchsorted(share, 1 - defaults.small)) + 1
+    return used, len(np.unique(groups[found.live]))
 
 
 def _ambiguous(choice: Choice, defaults: Defaults) -> bool:
