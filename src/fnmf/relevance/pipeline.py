@@ -311,7 +311,9 @@ def _sample_sizes(inputs: Inputs, found: FoundClusters) -> list[int]:
         return []
     n, d = view.shape
     used = float(np.count_nonzero(found.weights.top))
-    return sample_sizes(n, d * view.filled if view.sparse else used, inputs.defaults)
+    sizes = sample_sizes(n, d * view.filled if view.sparse else used, inputs.defaults)
+    # Samples come here, where rows that are on other machines may not fit.
+    return sizes if isinstance(found.labels, np.ndarray) else sizes[:1]
 
 
 def _final_clusters(
