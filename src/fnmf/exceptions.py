@@ -18,7 +18,7 @@ class AmbiguousClustersWarning(UserWarning):
 
 
 class WeightCollapseWarning(UserWarning):
-    """Nearly all feature weight sits on a few features, or on a single column of a table.
+    """Nearly all feature weight sits on a few features, or on a single one of five columns or more.
 
     Those of ``weighting="paper"`` may explain nothing. The remedy is in the message.
     """

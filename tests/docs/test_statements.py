@@ -19,6 +19,7 @@ from fnmf.reporting._settings import number_of_clusters
 
 ROOT = Path(__file__).parents[2]
 COLUMNS = {
+    "UMAP + k-means": "UMAP + KMeans",
     "FNMF": "FNMF",
     "Leiden": "Leiden, 5 nn",
     "GNMF": "GNMF",

@@ -243,7 +243,8 @@ def fit_warnings(
             )
         )
     used, live = _carrying(choice, found, defaults)
-    if used < live and used <= min(settings.clusters, max(defaults.negligible * live, 1)):
+    few = min(settings.clusters, max(defaults.negligible * live, 1))
+    if used <= few and used < defaults.minor * live:
         what = "features" if choice.columns is None else "columns"
         said.append(
             WeightCollapseWarning(
