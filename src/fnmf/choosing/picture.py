@@ -84,7 +84,7 @@ def _scores(choice: Drawable, x: np.ndarray) -> list[str]:
         also = number in choice.also
         colour, radius = (_MARK, 6) if chosen else (_MARK, 4) if also else (_INK, 3)
         look = f'fill="{colour}"' if s >= low else f'fill="none" stroke="{colour}"'
-        lost = f"score {s:.3f}, {choice.price(int(number)):.3f} below the best"
+        lost = f"score {s:.3f}, {choice.price(int(number)):.3f} below the highest"
         found.append(
             f'<circle cx="{a:.1f}" cy="{y(s):.1f}" r="{radius}" {look}>'
             f"<title>{number} clusters: {lost}</title></circle>"
